@@ -84,10 +84,12 @@ class Schedule {
   std::uint64_t scratch_bytes() const noexcept { return scratch_; }
 
   struct Item {
-    std::uint64_t most;        // bytes that any member publishes of it
-    std::uint32_t publishers;  // members, all of which a reader needs; 0: it may need some of them
-    // Each byte is moved, by one reader, and the call is a barrier: its publisher waits anyway, and
-    // a copy from which it could be read would be of no use.
+    std::uint64_t most;  // bytes that any member publishes of it
+    // Members, all of which a reader needs; 0: it may need some of them. Of a single one other
+    // members read all that it publishes, and do not combine it.
+    std::uint32_t publishers;
+    // Each byte is moved, by one reader, and the call is a barrier: its publisher waits anyway, so
+    // that a large copy from which it could be read would be of no use.
     bool is_read_once = false;
 
     bool operator==(const Item&) const = default;

@@ -94,7 +94,7 @@ job_test(event_loop_test job_main am event_loop_test)
 job_test(prepared_test job_main am prepared_test)
 job_test(splitc_memory_test splitc_main splitc access_test array_test atomic_test heap_test
   pointer_test store_test sync_test word_atomic_test)
-job_test(splitc_collectives_test splitc_main splitc collective_test random_calls_test reduce_test started_test)
+job_test(splitc_collectives_test splitc_main splitc collective_test mismatch_test random_calls_test reduce_test started_test)
 job_test(splitc_statics_test own_main splitc statics_test)
 job_test(splitc_threads_test own_main splitc thread_channels_test threads_test)
 job_test(splitc_team_test splitc_main splitc team_ahead team_refused team_test)

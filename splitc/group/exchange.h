@@ -68,6 +68,20 @@ struct LargeItem {
   am::schedule::Range from;
 };
 
+// One that is copied to staging memory a part at a time, to where the parts before have been read.
+struct Stream : LargeItem {
+  static constexpr std::uint64_t kPart = 32 * 1024;  // bytes
+  static constexpr std::uint32_t kRoom = 4;          // parts
+  static constexpr std::uint64_t kLimit = kPart << 19;
+
+  static std::uint64_t parts_of(std::uint64_t bytes) noexcept {
+    return (bytes + kPart - 1) / kPart;
+  }
+
+  std::byte* room;
+  std::uint32_t sent = 0;  // parts
+};
+
 // A part of one that cannot be read, and is asked for, and comes in pieces; at its reader.
 struct AskedFor {
   std::vector<std::byte> bytes;

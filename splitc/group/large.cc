@@ -145,6 +145,7 @@ bool Performer::leave() {
     }
   }
   if (is_writing || !is_written()) return false;
+  if (stream_) large_items_[large_++] = *stream_;
   for (; large_ != 0; --large_) {
     NodeBoard::Item& item =
         group_.board(group_.rank()).item(made_.number, large_items_[large_ - 1].item);

@@ -93,11 +93,13 @@ bool Performer::go_on() {
     if (!answers_.empty()) [[unlikely]]
       answer();
     if (round_ == schedule_.rounds()) {
+      if (stream_) go_on_streaming();
       if (!(question_ && question_->is_suspected) && is_read_by_all()) return end();
       break;
     }
     if (!has_begun_) begin_round();
     if (to_act_ != 0) act();
+    if (stream_) go_on_streaming();
     if (!go_on_reading() || open_ != 0) break;
     end_round();
   }
@@ -315,6 +317,7 @@ std::uint32_t Performer::missing() const noexcept {
     });
     return awaited != rest.end() ? awaited->peer : rest.front().peer;
   }
+  if (stream_) return late_reader();
   if (read_ == large_) return am::kNobody;
   const LargeItem& item = large_items_[read_];
   return item.reader != am::schedule::kAllMembers ? item.reader : group_.near()[next_reader_];

@@ -107,6 +107,8 @@ class Performer {
   // --- published.cc
   void publish(const Step& step);
   void publish_memory(const Step& step, NodeBoard::Item& item);
+  void go_on_streaming() noexcept;
+  std::uint32_t late_reader() const noexcept;
   bool is_last(std::uint8_t item) noexcept;
   void wake(std::uint32_t who, bool last) noexcept;
   bool block_on(std::uint32_t rank) noexcept;
@@ -116,12 +118,13 @@ class Performer {
   const NodeBoard::Item* published(std::uint32_t rank, std::uint8_t number) const noexcept;
   bool try_read(const Step& step);
   bool try_read_memory(const Step& step, const Offer& offer);
+  bool try_read_stream(const Step& step, const NodeBoard::Item& item, const Offer& offer) noexcept;
   void read_by_kernel(const Step& step, const Offer& offer);
   bool try_ask_for_part(const Step& step);
   void use(const Step& step, const std::byte* from, std::uint64_t bytes) noexcept;
-  void say_read(std::uint8_t item) noexcept;
+  void say_read(std::uint8_t item, std::uint64_t parts_left = 0) noexcept;
   bool is_read_by_all() noexcept;
-  bool has_read(const LargeItem& item, std::uint32_t rank) const noexcept;
+  bool has_read(std::uint32_t rank, std::uint8_t item, std::uint64_t parts_left = 0) const noexcept;
   void take_of_item(const MailHead& head, std::span<const std::byte> bytes, std::uint64_t at);
   void answer();
 
@@ -178,9 +181,10 @@ class Performer {
   bool reads_memory_ = false;     // in this round
   bool is_waited_for_ = false;    // also waited for
   std::array<LargeItem, NodeBoard::kItems> large_items_;
-  std::uint32_t large_ = 0;      // of these
-  std::uint32_t read_ = 0;       // ... which all have read
-  std::size_t next_reader_ = 0;  // of the next one
+  std::uint32_t large_ = 0;       // of these
+  std::uint32_t read_ = 0;        // ... which all have read
+  std::size_t next_reader_ = 0;   // of the next one
+  std::optional<Stream> stream_;  // ended: nullopt
   std::optional<AskedFor> asked_for_;
   std::vector<Answer> answers_;  // that are to be sent
   std::uint32_t spoiler_ = 0;    // as MailHead has it

@@ -62,8 +62,9 @@ void Performer::publish(const Step& step) {
     if (from.bytes != 0) std::memcpy(item.few, at(from), from.bytes);
   } else if (group_.copied_at(step.item) != Group::kNoRoom) {
     item.bytes = Bytes::kCopied;
-    item.at = group_.copied_at(step.item);
-    std::memcpy(board.copied + item.at, at(from), from.bytes);
+    const std::uint32_t copied_at = group_.copied_at(step.item);
+    item.at.store(copied_at, std::memory_order_relaxed);
+    std::memcpy(board.copied + copied_at, at(from), from.bytes);
   } else {
     publish_memory(step, item);
   }
@@ -72,6 +73,7 @@ void Performer::publish(const Step& step) {
   // Readers have the lines of later calls. (Broadcasts of 8 bytes in a row, of 2 processes: 180 ns,
   // so 80; with the line of the next call 110.)
   fetch_to_write(&board.item(made_.number + 2, step.item));
+  if (stream_) go_on_streaming();
   const bool last = is_last(step.item);
   // All others wait for the last one.
   if (last || schedule_.items()[step.item].publishers == 0) wake(step.peer, last);
@@ -127,23 +129,37 @@ bool Performer::block_on(std::uint32_t rank) noexcept {
 }
 
 // Neighbours find it in this process's segment, where it is or to which it is copied if that helps
-// and there is room; or the kernel does. (all_to_all of 64 KiB of 4 processes on 2 cores: 67 us
-// with copies, 32 without; reductions and gathers of 2 and more readers: 25 and 40.)
+// and there is room; or the kernel does.
+//
+// A copy of little is faster even if it is read once, as nobody waits for its readers (all_to_all
+// of 4 KiB of 4 processes on 2 cores: 11 us, and 63 by the kernel); of much it is not (of 64 KiB:
+// 67, and 32), unless one of several cores copies parts of it while another reads those before (a
+// broadcast of 1 MiB to one reader: 36 us, and 46).
 void Performer::publish_memory(const Step& step, NodeBoard::Item& item) {
+  constexpr std::uint64_t kLittle = 128 * 1024;
   am::Router& router = world().router();
   const am::schedule::Range& from = step.from;
   const std::byte* bytes = at(from);
   item.bytes = Bytes::kMemory;
-  const bool is_copied =
-      !schedule_.items()[step.item].is_read_once || !Groups::of_world().kernel_reads();
+  const bool is_copied = !schedule_.items()[step.item].is_read_once ||
+                         !Groups::of_world().kernel_reads() || from.bytes <= kLittle;
   if (is_copied && !is_in_segment(router.segment_offset(bytes), from.bytes)) {
-    const std::uint64_t number = NodeBoard::number(made_.number, step.item);
+    constexpr std::uint64_t kRoom = Stream::kRoom * Stream::kPart;
+    const bool in_parts = from.bytes > kRoom / 2 && from.bytes < Stream::kLimit && !stream_ &&
+                          schedule_.items()[step.item].publishers == 1 && !group_.is_crowded();
     const std::span<std::byte> copy = Groups::of_world().staging().reserve(
-        from.bytes, {group_.number(), made_.number, number}, group_.near_boards(step.peer));
+        in_parts ? kRoom : from.bytes,
+        {group_.number(), made_.number, NodeBoard::have_read(made_.number, step.item)},
+        group_.near_boards(step.peer));
     if (!copy.empty()) {
-      copy_bytes(copy.data(), bytes, from.bytes);
+      item.bytes = in_parts ? Bytes::kStreamed : Bytes::kStaged;
+      if (in_parts) {
+        stream_ = {{step.item, step.peer, from}, copy.data()};
+        item.at.store(0, std::memory_order_relaxed);
+      } else {
+        copy_bytes(copy.data(), bytes, from.bytes);
+      }
       bytes = copy.data();
-      item.bytes = Bytes::kStaged;
     }
   }
   if (item.bytes == Bytes::kMemory) large_items_[large_++] = {step.item, step.peer, from};
@@ -153,25 +169,56 @@ void Performer::publish_memory(const Step& step, NodeBoard::Item& item) {
   std::memcpy(item.few, &offer, sizeof offer);
 }
 
-bool Performer::has_read(const LargeItem& item, std::uint32_t rank) const noexcept {
+bool Performer::has_read(std::uint32_t rank, std::uint8_t item,
+                         std::uint64_t parts_left) const noexcept {
   // pairs with: say_read(); what it has read may be changed after it.
   return group_.board(rank).of(made_.number).read.load(std::memory_order_acquire) >=
-         NodeBoard::number(made_.number, item.item);
+         NodeBoard::have_read(made_.number, item, parts_left);
+}
+
+// A reader of the stream that has not read yet what lies where its next part is to be, or kNobody.
+std::uint32_t Performer::late_reader() const noexcept {
+  if (stream_->sent < Stream::kRoom) return am::kNobody;
+  const std::uint64_t left =
+      Stream::parts_of(stream_->from.bytes) - (stream_->sent - Stream::kRoom + 1);
+  const auto is_late = [&](std::uint32_t reader) {
+    return reader != group_.rank() && !has_read(reader, stream_->item, left);
+  };
+  if (stream_->reader != am::schedule::kAllMembers) {
+    return is_late(stream_->reader) ? stream_->reader : am::kNobody;
+  }
+  const auto late = std::ranges::find_if(group_.near(), is_late);
+  return late != group_.near().end() ? *late : am::kNobody;
+}
+
+// As far as there is room.
+void Performer::go_on_streaming() noexcept {
+  std::atomic<std::uint32_t>& sent =
+      group_.board(group_.rank()).item(made_.number, stream_->item).at;
+  while (late_reader() == am::kNobody) {
+    const std::uint64_t done = stream_->sent * Stream::kPart;
+    copy_bytes(stream_->room + stream_->sent % Stream::kRoom * Stream::kPart,
+               at(stream_->from) + done, std::min(Stream::kPart, stream_->from.bytes - done));
+    sent.store(++stream_->sent, std::memory_order_release);  // pairs with: try_read_stream()
+    wake(stream_->reader, false);
+    if (stream_->sent == Stream::parts_of(stream_->from.bytes)) return stream_.reset();
+  }
 }
 
 // Whether those who are to read what is large have done so.
 bool Performer::is_read_by_all() noexcept {
+  if (stream_) return false;
   for (; read_ != large_; ++read_, next_reader_ = 0) {
     const LargeItem& item = large_items_[read_];
     if (item.reader != am::schedule::kAllMembers) {
-      if (item.reader != group_.rank() && !has_read(item, item.reader)) {
+      if (item.reader != group_.rank() && !has_read(item.reader, item.item)) {
         return block_on(item.reader);
       }
       continue;
     }
     for (; next_reader_ != group_.near().size(); ++next_reader_) {
       const std::uint32_t reader = group_.near()[next_reader_];
-      if (!has_read(item, reader)) return block_on(reader);
+      if (!has_read(reader, item.item)) return block_on(reader);
     }
   }
   return true;
@@ -260,6 +307,7 @@ bool Performer::have_all_come(std::uint8_t item) {
 }
 
 bool Performer::has_news() noexcept {
+  if (stream_ && late_reader() == am::kNobody) return true;
   if (round_ == schedule_.rounds()) return is_read_by_all();
   const auto steps = schedule_.round(round_);
   if (!has_begun_ || next_read_ == steps.size()) return false;
@@ -291,12 +339,18 @@ bool Performer::try_read(const Step& step) {
   switch (item.bytes) {
     case Bytes::kHere: use(step, item.few + step.from.offset, step.to.bytes); return true;
     case Bytes::kCopied:
-      use(step, group_.board(step.peer).copied + item.at + step.from.offset, step.to.bytes);
+      use(step,
+          group_.board(step.peer).copied + item.at.load(std::memory_order_relaxed) +
+              step.from.offset,
+          step.to.bytes);
       return true;
     default: {
       Offer offer;
       std::memcpy(&offer, item.few, sizeof offer);
-      if (!try_read_memory(step, offer)) return false;
+      const bool is_stream = item.bytes == Bytes::kStreamed && step.peer != group_.rank();
+      if (is_stream ? !try_read_stream(step, item, offer) : !try_read_memory(step, offer)) {
+        return false;
+      }
       // pairs with: leave(); else what has been read may be of another call.
       std::atomic_thread_fence(std::memory_order_acquire);
       if (published(step.peer, step.item) == nullptr) [[unlikely]]
@@ -337,6 +391,24 @@ bool Performer::try_read_memory(const Step& step, const Offer& offer) {
   return true;
 }
 
+// What is there of it. All of it is read, from its beginning on (am::schedule::Schedule::Item).
+bool Performer::try_read_stream(const Step& step, const NodeBoard::Item& item,
+                                const Offer& offer) noexcept {
+  const std::byte* const room = mapped(group_.proc(step.peer), offer.segment_offset);
+  const std::uint64_t all = step.to.bytes;
+  // pairs with: go_on_streaming()
+  const std::uint64_t there =
+      std::min(all, item.at.load(std::memory_order_acquire) * Stream::kPart);
+  while (read_bytes_ < there) {
+    use(step, room + read_bytes_ % (Stream::kRoom * Stream::kPart),
+        std::min(Stream::kPart, all - read_bytes_));
+    if (read_bytes_ == all) break;
+    say_read(step.item, Stream::parts_of(all - read_bytes_));
+    wake(step.peer, false);
+  }
+  return read_bytes_ == all;
+}
+
 // A part at a time, between which this process polls. What is combined is read to memory that stays
 // in the cache.
 void Performer::read_by_kernel(const Step& step, const Offer& offer) {
@@ -374,13 +446,13 @@ bool Performer::try_ask_for_part(const Step& step) {
   return true;
 }
 
-// What is large of an item, and of those before it.
-void Performer::say_read(std::uint8_t item) noexcept {
+// What is large of an item, but for parts of a stream, and of those before it.
+void Performer::say_read(std::uint8_t item, std::uint64_t parts_left) noexcept {
   reads_memory_ = false;
   // pairs with: has_read(), Staging::is_read()
   group_.board(group_.rank())
       .of(made_.number)
-      .read.store(NodeBoard::number(made_.number, item), std::memory_order_release);
+      .read.store(NodeBoard::have_read(made_.number, item, parts_left), std::memory_order_release);
   if (std::exchange(is_waited_for_, false)) wake(am::schedule::kAllMembers, false);
 }
 

@@ -84,20 +84,25 @@ struct alignas(64) NodeBoard {
   static constexpr std::uint64_t number(std::uint32_t call, std::uint32_t item) noexcept {
     return std::uint64_t{call} * 8 + item + 1;
   }
+  // What `read` is when an item has been read but for so many parts, fewer than 2^20.
+  static constexpr std::uint64_t have_read(std::uint32_t call, std::uint32_t item,
+                                           std::uint64_t parts_left = 0) noexcept {
+    return (number(call, item) << 20) - parts_left;
+  }
 
   struct alignas(64) Item {
-    // Of the last two an Offer is here. A member waits until its memory has been read.
-    enum class Bytes : std::uint32_t { kHere, kCopied, kStaged, kMemory };
+    // Of the last three an Offer is here. A member waits until its memory has been read.
+    enum class Bytes : std::uint32_t { kHere, kCopied, kStaged, kStreamed, kMemory };
 
     std::atomic<std::uint64_t> number;  // when the rest is here
     std::uint32_t digest;               // as in a MailHead
     std::uint32_t spoiler;              // as in a MailHead
     Bytes bytes;                        // where they are
-    std::uint32_t at;                   // ... if they are copied
+    std::atomic<std::uint32_t> at;      // ... if they are copied; streamed: how many parts are here
     std::byte few[kFew];
   };
   struct CallLines {
-    alignas(64) std::atomic<std::uint64_t> read;  // number of the latest item that it has read
+    alignas(64) std::atomic<std::uint64_t> read;  // have_read() of the latest item
     // At the first member of the node, if there are more processes than cores: how many have
     // published an item, below its number.
     alignas(64) std::atomic<std::uint64_t> arrived[kItems];
