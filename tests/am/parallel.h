@@ -3,8 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <functional>
 #include <numeric>
 #include <optional>
@@ -29,10 +31,19 @@ inline void in_threads(unsigned threads, const std::function<void(unsigned)>& bo
 inline std::vector<std::byte> payload_of(Rank rank, unsigned thread, std::uint32_t n,
                                          std::size_t bytes) {
   std::vector<std::byte> made(bytes);
-  for (std::size_t i = 0; i < bytes; ++i) {
+  // The same again after 256; most are copied, as tests are not optimized.
+  std::size_t done = std::min(bytes, std::size_t{256});
+  for (std::size_t i = 0; i < done; ++i) {
     made[i] = static_cast<std::byte>(rank * 131 + thread * 31 + n * 7 + i);
   }
+  for (std::size_t more = 0; done < bytes; done += more) {
+    more = std::min(done, bytes - done);
+    std::memcpy(made.data() + done, made.data(), more);
+  }
   return made;
+}
+inline bool are_equal(Bytes a, Bytes b) {
+  return a.size() == b.size() && (a.empty() || std::memcmp(a.data(), b.data(), a.size()) == 0);
 }
 
 class Parallel : public testing::Test {

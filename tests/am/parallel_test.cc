@@ -3,7 +3,6 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstddef>
@@ -20,6 +19,7 @@ namespace {
 
 using ::test::barrier;
 using ::test::job;
+using test_parallel::are_equal;
 using test_parallel::Bytes;
 using test_parallel::in_threads;
 using test_parallel::kThreads;
@@ -46,7 +46,7 @@ struct Tally {
     of[thread].requests += 1;
     of[thread].sum += n;
     const auto expected = payload_of(message.source(), thread, n, payload.size());
-    of[thread].wrong += !std::ranges::equal(payload, expected);
+    of[thread].wrong += !are_equal(payload, expected);
   }
   void on_reply(Reply, std::uint32_t thread) { of[thread].replies += 1; }
   void on_short(Request r, std::uint32_t thread, std::uint32_t n) {
@@ -58,8 +58,7 @@ struct Tally {
     std::move(r).reply_medium<&Tally::on_medium_reply>(payload, thread, n);
   }
   void on_medium_reply(Reply, Bytes payload, std::uint32_t thread, std::uint32_t n) {
-    of[thread].wrong +=
-        !std::ranges::equal(payload, payload_of(job().rank(), thread, n, payload.size()));
+    of[thread].wrong += !are_equal(payload, payload_of(job().rank(), thread, n, payload.size()));
     of[thread].replies += 1;
   }
   void on_long(Request r, std::span<std::byte> payload, std::uint32_t thread, std::uint32_t n) {
@@ -127,14 +126,14 @@ struct Blocks {
   static constexpr std::size_t kMost = 20000;   // bytes: pieces, or an RMA write
 
   void on_block(Request r, std::span<std::byte> block, std::uint32_t thread, std::uint32_t n) {
-    wrong += !std::ranges::equal(block, payload_of(r.source(), thread, n, block.size()));
+    wrong += !are_equal(block, payload_of(r.source(), thread, n, block.size()));
     const auto answer = payload_of(r.source(), thread, n + 1, block.size());
     // To where the requester has sent from: its own place.
     const std::uint64_t place = (std::uint64_t{r.source()} * kThreads + thread) * kPlace;
     std::move(r).reply_long<&Blocks::on_answer>(place, answer, thread, n + 1);
   }
   void on_answer(Reply, std::span<std::byte> block, std::uint32_t thread, std::uint32_t n) {
-    wrong += !std::ranges::equal(block, payload_of(job().rank(), thread, n, block.size()));
+    wrong += !are_equal(block, payload_of(job().rank(), thread, n, block.size()));
     answers[thread] += 1;
   }
   std::array<std::atomic<std::uint64_t>, 8> answers{};

@@ -1,6 +1,5 @@
 #include "tests/litmus/process.h"
 
-#include <algorithm>
 #include <cstring>
 
 namespace litmus {
@@ -73,7 +72,8 @@ Lines::Lines(const Program& program) : spacing(128), locations(program.locations
 
 char digit_of(std::span<const std::byte> object) noexcept {
   const auto value = std::to_integer<unsigned>(object[0]);
-  const bool equal = std::ranges::all_of(object, [&](std::byte b) { return b == object[0]; });
+  // Each byte equals the one before. By one call: 6,000 of them took most of a round one by one.
+  const bool equal = std::memcmp(object.data(), object.data() + 1, object.size() - 1) == 0;
   return equal && value < 10 ? static_cast<char>('0' + value) : '-';
 }
 

@@ -1,7 +1,7 @@
 // Every mode, direction, kind of memory and size, between every pair of processes (this process,
 // neighbours, other nodes), with buffers used again, registered again and of another size.
 
-#include <algorithm>
+#include <cstring>
 #include <tuple>
 
 #include "tests/am/zero_copy/support.h"
@@ -30,7 +30,7 @@ struct Pair {
   ZeroCopyCallback at_source() {
     return [this](const ZeroCopyDone& done) {
       left.all.push_back(done);
-      std::ranges::fill(from.bytes(), std::byte{0xdd});
+      std::memset(from.bytes().data(), 0xdd, from.bytes().size());
     };
   }
   void show_all() {
