@@ -24,7 +24,7 @@ namespace shmem {
 namespace arrivals_test {
 
 constexpr unsigned kPatience = 60;  // seconds that one side waits for one that has failed
-#ifdef __SANITIZE_THREAD__
+#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
 constexpr std::uint64_t kTimes = 200;  // each takes ten times as long
 #else
 constexpr std::uint64_t kTimes = 1'000;

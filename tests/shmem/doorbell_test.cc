@@ -41,6 +41,12 @@ INSTANTIATE_TEST_SUITE_P(Fences, DoorbellWithFence, testing::Bool(), [](const au
   return std::string(info.param ? "by_the_kernel" : "by_both_sides");
 });
 
+#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
+constexpr int kTurns = 10'000;  // each takes several times as long
+#else
+constexpr int kTurns = 50'000;
+#endif
+
 // A message with the bell of the one who waits for it.
 struct Line {
   Flag flag;
@@ -88,7 +94,7 @@ int ping_pong(Line& mine, Line& other, bool first, int rounds, const Fence& fenc
 TEST_P(DoorbellWithFence, loses_no_wake_up_between_threads) {
   const auto lines = std::make_unique<Line[]>(2);
   const auto play = [&](int me) {
-    return ping_pong(lines[me], lines[1 - me], me == 0, 50'000, fence_, Among::kThreads);
+    return ping_pong(lines[me], lines[1 - me], me == 0, kTurns, fence_, Among::kThreads);
   };
   std::thread other(play, 1);
   EXPECT_GT(play(0), 0);
@@ -100,7 +106,7 @@ TEST_P(DoorbellWithFence, loses_no_wake_up_between_processes) {
   auto* const lines = reinterpret_cast<Line*>(region.data());
   const auto results = test::in_children(2, [&](unsigned me) {
     if (fence_.kernel_assists() && !Fence::enroll()) return std::string("refused");
-    ping_pong(lines[me], lines[1 - me], me == 0, 50'000, fence_, Among::kProcesses);
+    ping_pong(lines[me], lines[1 - me], me == 0, kTurns, fence_, Among::kProcesses);
     return std::string("fine");
   });
   EXPECT_EQ(results, (std::vector<std::string>{"fine", "fine"}));
