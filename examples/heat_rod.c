@@ -13,7 +13,7 @@
 #include "am/c/channel.h"
 #include "am/c/spmd.h"
 
-enum { kCells = 1000, kSteps = 2000, kHot = 1000000 };  // a process's cells; millionths of a degree
+enum { kCells = 10, kSteps = 200, kHot = 1000000 };  // a process's cells; millionths of a degree
 enum { kLeft, kRight, kSides };
 
 // What lies in the segment, which others write: in even and odd steps another ghost cell at each

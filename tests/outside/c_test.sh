@@ -26,7 +26,7 @@ for example in heat_rod pass_blocks; do
   gcc "${strict[@]}" examples/$example.c -o $example $(am2 --cflags --libs) \
     -Wl,-rpath,"$(am2 --variable=libdir)"
 done
-prints "2000 cells, 2000 steps: as one process computes them" ./heat_rod
+prints "20 cells, 200 steps: as one process computes them" ./heat_rod
 prints "\
 process 0 has seen all blocks: 10000000000
 process 1 has seen all blocks: 10000000000" ./pass_blocks
