@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdlib>
 #include <map>
 #include <memory>
 #include <ostream>
@@ -33,7 +34,6 @@ constexpr const char* kNester = "tests/jobs/nester";
 constexpr const char* kVictim = "tests/jobs/victim";
 constexpr const char* kChecker = "tests/am/trace/check_trace.py";
 constexpr const char* kSlurm = "tests/jobs/launch_private_slurm.sh";
-constexpr int kNoSlurm = 77;         // the script's exit code when there is none
 constexpr unsigned kPatience = 200;  // seconds after which a job that does not end fails the test
 constexpr const char* kEveryExample =
     "hello_am\nhello_splitc\nping_pong\nsample_sort\ncomponents\nem3d\n";
@@ -69,6 +69,32 @@ class Patient : public testing::Test {
   void TearDown() override { alarm(0); }
 };
 
+// One for all cases, from the first that asks for it to the end of the program: beginning and
+// ending takes seconds.
+class Slurm : public testing::Environment {
+ public:
+  // Whether it has come up. If it does not on this machine, that is no fault of what is tested.
+  static bool is_up() {
+    if (!daemons) {
+      daemons = std::make_unique<Program>(
+          Words{kSlurm, "sh", "-c", "echo SLURM_CONF=$SLURM_CONF; exec sleep infinity"});
+      static std::string setting = lines_of(daemons->wait_for_lines(1) + "\n").front();
+      if (!setting.empty()) putenv(setting.data());
+    }
+    return getenv("SLURM_CONF") != nullptr;
+  }
+  void TearDown() override {
+    if (!daemons) return;
+    daemons->signal(SIGTERM);
+    daemons->finish();
+    daemons.reset();
+  }
+
+ private:
+  static inline std::unique_ptr<Program> daemons;
+};
+const auto* const slurm = testing::AddGlobalTestEnvironment(new Slurm);
+
 struct Launcher {
   std::string name;
   Words words;       // before the number of processes
@@ -83,19 +109,17 @@ const Launcher kLaunchers[] = {
      "command -v mpirun.openmpi",
      false},
     {"mpiexec", {"mpiexec.hydra", "-n"}, "command -v mpiexec.hydra", true},
-    {"srun_pmix", {kSlurm, "srun", "--overcommit", "--mpi=pmix", "-n"}, "command -v srun", false},
+    {"srun_pmix", {"srun", "--overcommit", "--mpi=pmix", "-n"}, "command -v srun", false},
     // Its PMI does not notice deaths, hence -K.
-    {"srun_pmi2",
-     {kSlurm, "srun", "--overcommit", "--mpi=pmi2", "-K", "-n"},
-     "command -v srun",
-     false},
+    {"srun_pmi2", {"srun", "--overcommit", "--mpi=pmi2", "-K", "-n"}, "command -v srun", false},
 };
 
 class Launch : public Patient, public testing::WithParamInterface<Launcher> {
  protected:
   void SetUp() override {
     Patient::SetUp();
-    if (run({"sh", "-c", GetParam().asks}).exit_code == 0) return;
+    if (run({"sh", "-c", GetParam().asks}).exit_code == 0 && (!is_slurm() || Slurm::is_up()))
+      return;
     GTEST_SKIP() << "skipped: no " << GetParam().words[0] << " here";
   }
 
@@ -106,40 +130,29 @@ class Launch : public Patient, public testing::WithParamInterface<Launcher> {
     return words;
   }
 
-  bool is_slurm() const { return GetParam().words[0] == kSlurm; }
+  bool is_slurm() const { return GetParam().words[0] == "srun"; }
 };
-
-// A Slurm that does not come up on this machine is no fault of what is tested.
-#define SKIP_WITHOUT_SLURM(result)                    \
-  if (is_slurm() && (result).exit_code == kNoSlurm) { \
-    GTEST_SKIP() << (result).err;                     \
-  }                                                   \
-  static_assert(true)
 
 TEST_P(Launch, starts_every_rank) {
   const auto result = run(launched(3, {kLaunched, "finish", "99"}));
-  SKIP_WITHOUT_SLURM(result);
   EXPECT_EQ(result.exit_code, 0) << result.err;
   EXPECT_EQ(sorted_lines(result.out), kRanks) << result.err;
 }
 
 TEST_P(Launch, starts_one_rank) {
   const auto result = run(launched(1, {kLaunched, "finish", "99"}));
-  SKIP_WITHOUT_SLURM(result);
   EXPECT_EQ(result.exit_code, 0) << result.err;
   EXPECT_EQ(result.out, "rank 0 of 1\n") << result.err;
 }
 
 TEST_P(Launch, exchanges_again_and_again) {
   const auto result = run(launched(3, {kLaunched, "blobs", "20"}));
-  SKIP_WITHOUT_SLURM(result);
   EXPECT_EQ(result.exit_code, 0) << result.err;
   EXPECT_EQ(sorted_lines(result.out), kRanks) << result.err;
 }
 
 TEST_P(Launch, carries_messages) {
   const auto result = run(launched(4, {kMany}));
-  SKIP_WITHOUT_SLURM(result);
   EXPECT_EQ(result.exit_code, 0) << result.err;
   EXPECT_EQ(lines_of(result.out).size(), 4u) << result.out << result.err;
 }
@@ -147,7 +160,6 @@ TEST_P(Launch, carries_messages) {
 TEST_P(Launch, a_job_leaves_a_trace_in_which_all_messages_have_both_ends) {
   const std::string file = testing::TempDir() + "launch_" + GetParam().name + ".json";
   const auto job = run(launched(4, {"env", "SPLITC_TRACE=" + file, kMany}));
-  SKIP_WITHOUT_SLURM(job);
   EXPECT_EQ(job.exit_code, 0) << job.err;
   if (run({"sh", "-c", "command -v python3"}).exit_code != 0) {
     GTEST_SKIP() << "skipped: there is no python3, which checks traces";
@@ -160,16 +172,14 @@ TEST_P(Launch, a_job_leaves_a_trace_in_which_all_messages_have_both_ends) {
 // On two nodes of two processes. tests/examples has all other shapes.
 TEST_P(Launch, runs_every_example) {
   Words words = GetParam().words;
-  words.insert(words.begin() + (is_slurm() ? 1 : 0), {kExamples, "2"});
+  words.insert(words.begin(), {kExamples, "2"});
   const auto result = run(words);
-  SKIP_WITHOUT_SLURM(result);
   EXPECT_EQ(result.exit_code, 0) << result.err;
   EXPECT_EQ(result.out, kEveryExample);
 }
 
 TEST_P(Launch, abort_says_its_sentence_and_ends_all) {
   const auto result = run(launched(3, {kLaunched, "abort", "1", "7"}));
-  SKIP_WITHOUT_SLURM(result);
   if (GetParam().tells_code) {
     EXPECT_EQ(result.exit_code, 7) << result.err;
   } else {
@@ -180,7 +190,6 @@ TEST_P(Launch, abort_says_its_sentence_and_ends_all) {
 
 TEST_P(Launch, death_while_others_meet_ends_all) {
   const auto result = run(launched(3, {kLaunched, "raise", "1", "9"}));
-  SKIP_WITHOUT_SLURM(result);
   EXPECT_NE(result.exit_code, 0) << result.err;
 }
 
@@ -189,7 +198,6 @@ TEST_P(Launch, leaving_with_0_before_the_end_is_said_and_is_no_success) {
   for (const char* how : {"leave", "quick_leave"}) {
     for (int time = 0; time < (is_slurm() ? 1 : 5); ++time) {
       const auto result = run(launched(3, {kLaunched, how, "1"}));
-      SKIP_WITHOUT_SLURM(result);
       EXPECT_NE(result.exit_code, 0) << how;
       expect_contains(result.err, {"rank 1: left"});
       expect_contains(result.err, {"before it had finished the job"});
@@ -199,7 +207,6 @@ TEST_P(Launch, leaving_with_0_before_the_end_is_said_and_is_no_success) {
 
 TEST_P(Launch, a_program_that_a_rank_starts_is_told_that_it_is_no_rank) {
   const auto result = run(launched(2, {kNester, kMany}));
-  SKIP_WITHOUT_SLURM(result);
   EXPECT_EQ(result.exit_code, 0) << result.err;
   EXPECT_EQ(result.out, "it exited with 1\n");
   expect_contains(result.err, {"is no rank of a job", "which is rank 0, has started it"});
@@ -207,7 +214,6 @@ TEST_P(Launch, a_program_that_a_rank_starts_is_told_that_it_is_no_rank) {
 
 TEST_P(Launch, a_job_that_a_rank_starts_is_one_of_its_own) {
   const auto result = run(launched(2, {kNester, std::string(kSplitcrun) + " -n 3 " + kMany}));
-  SKIP_WITHOUT_SLURM(result);
   EXPECT_EQ(result.exit_code, 0) << result.err;
   EXPECT_EQ(sorted_lines(result.out),
             "it exited with 0\nrank 0 has all words\nrank 1 has all words\nrank 2 has all words\n");
@@ -246,7 +252,6 @@ TEST_P(Launch, a_job_that_does_not_start_says_what_it_waits_for_and_ends) {
       "if [ ${PMIX_RANK:-$PMI_RANK} = 0 ]; then exec " + std::string(kMany) + "; fi; sleep 1000";
   const auto result =
       run(launched(2, {"env", "SPLITC_STALL=0.5", "SPLITC_START_LIMIT=1", "sh", "-c", script}));
-  SKIP_WITHOUT_SLURM(result);
   EXPECT_NE(result.exit_code, 0);
   expect_contains(result.err, {"the job has not started within 0.5 s", "waits for", "so it ends"});
 }
@@ -256,7 +261,6 @@ TEST_P(Launch, death_of_one_ends_all) {
   const auto pids = pids_in(job.wait_for_lines(3));
   if (pids.size() < 3) {
     const auto result = job.finish();
-    SKIP_WITHOUT_SLURM(result);
     FAIL() << result.out << result.err;
   }
   EXPECT_EQ(kill(pids.at(1), SIGKILL), 0);
@@ -278,9 +282,8 @@ INSTANTIATE_TEST_SUITE_P(By, Launch, testing::ValuesIn(kLaunchers),
                          [](const auto& info) { return info.param.name; });
 
 TEST_F(Patient, srun_without_mpi_is_told_what_to_write) {
-  const auto result =
-      run({kSlurm, "srun", "--overcommit", "--mpi=none", "-n", "2", kLaunched, "finish"});
-  if (result.exit_code == kNoSlurm) GTEST_SKIP() << result.err;
+  if (!Slurm::is_up()) GTEST_SKIP() << "skipped: no srun here";
+  const auto result = run({"srun", "--overcommit", "--mpi=none", "-n", "2", kLaunched, "finish"});
   EXPECT_NE(result.exit_code, 0);
   expect_contains(result.err, {"start it with srun --mpi=pmix or srun --mpi=pmi2"});
   EXPECT_EQ(result.out, "");
@@ -294,6 +297,7 @@ TEST_F(Patient, a_program_that_a_rank_of_splitcrun_starts_is_told_that_it_is_no_
 }
 
 TEST_F(Patient, srun_across_its_nodes_runs_every_example) {
+  constexpr int kNoSlurm = 77;  // the script's exit code when there is none
   for (const char* mpi : {"--mpi=pmix", "--mpi=pmi2"}) {
     const auto result =
         run({kSlurm, "-N", "2", kExamples, "2", "srun", "--overcommit", mpi, "-N", "2", "-n"});
@@ -304,9 +308,9 @@ TEST_F(Patient, srun_across_its_nodes_runs_every_example) {
 }
 
 TEST_F(Patient, splitcrun_within_srun_is_splitcrun) {
-  const auto result = run({kSlurm, "srun", "--overcommit", "--mpi=none", "-n", "2", kSplitcrun,
-                           "-n", "3", kLaunched, "finish", "99"});
-  if (result.exit_code == kNoSlurm) GTEST_SKIP() << result.err;
+  if (!Slurm::is_up()) GTEST_SKIP() << "skipped: no srun here";
+  const auto result = run({"srun", "--overcommit", "--mpi=none", "-n", "2", kSplitcrun, "-n", "3",
+                           kLaunched, "finish", "99"});
   EXPECT_EQ(result.exit_code, 0) << result.err;
   EXPECT_EQ(sorted_lines(result.out),
             "rank 0 of 3\nrank 0 of 3\nrank 1 of 3\nrank 1 of 3\nrank 2 of 3\nrank 2 of 3\n");

@@ -92,7 +92,7 @@ void on_payload(am::ZeroCopyRequest& request) { request.receive(taken); }
 // Ends with code 3 before the launcher can have learned what has become of rank 1.
 [[noreturn]] void mourn(am::Job& job, am::Bundle& bundle) {
   const std::vector<pid_t> pids = job.exchange(getpid());
-  const std::vector<char> memory(job.rank() == 1 ? 256 << 20 : 0, 'm');
+  const std::vector<char> memory(job.rank() == 1 ? 64 << 20 : 0, 'm');
   job.barrier(bundle);
   tell(job);
   while (job.rank() == 1 || !am::has_ended(pids[1])) sched_yield();
