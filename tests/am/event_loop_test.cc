@@ -21,7 +21,7 @@
 #include "tests/support/job_main.h"
 
 namespace am {
-namespace {
+namespace event_loop_test {
 
 using ::test::barrier;
 using ::test::bundle;
@@ -310,5 +310,5 @@ TEST_F(EventLoop, is_refused_of_a_parallel_bundle) {
   EXPECT_TRUE(refused(sentence_of([&] { parallel.arm(); })));
 }
 
-}  // namespace
+}  // namespace event_loop_test
 }  // namespace am

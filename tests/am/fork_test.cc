@@ -15,7 +15,7 @@
 #include "tests/support/job_main.h"
 
 namespace am {
-namespace {
+namespace fork_test {
 
 using ::test::job;
 
@@ -126,5 +126,5 @@ INSTANTIATE_TEST_SUITE_P(Bundles, Fork, testing::Values(Access::kSequential, Acc
                            return access.param == Access::kParallel ? "parallel" : "sequential";
                          });
 
-}  // namespace
+}  // namespace fork_test
 }  // namespace am

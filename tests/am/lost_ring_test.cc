@@ -10,7 +10,7 @@
 #include "tests/support/job_main.h"
 
 namespace am {
-namespace {
+namespace lost_ring_test {
 
 using ::test::bundle;
 using ::test::job;
@@ -48,5 +48,5 @@ TEST(LostRing, delays_a_message_and_no_more) {
   ::test::barrier();
 }
 
-}  // namespace
+}  // namespace lost_ring_test
 }  // namespace am

@@ -16,7 +16,7 @@
 #include "tests/support/job_main.h"
 
 namespace am {
-namespace {
+namespace quiesce_test {
 
 using ::test::barrier;
 using ::test::bundle;
@@ -418,5 +418,5 @@ TEST_F(Quiesce, unmap_waits_for_what_a_poller_sends_meanwhile) {
   job().quiesce(bundle());
 }
 
-}  // namespace
+}  // namespace quiesce_test
 }  // namespace am

@@ -9,7 +9,7 @@
 #include "tests/support/job_main.h"
 
 namespace am {
-namespace {
+namespace wait_test {
 
 using ::test::barrier;
 using ::test::bundle;
@@ -144,5 +144,5 @@ TEST_F(Wait, until_looks_first_and_not_again_after_it_was_true) {
   bundle().wait_until([&] { return ++looks >= 3 && token == 9; });
 }
 
-}  // namespace
+}  // namespace wait_test
 }  // namespace am

@@ -12,7 +12,7 @@
 #include "tests/splitc/neighbors.h"
 
 namespace splitc {
-namespace {
+namespace event_loop_test {
 
 using ::test::right;
 
@@ -70,5 +70,5 @@ TEST(EventLoop, is_refused_in_a_handler) {
   barrier();
 }
 
-}  // namespace
+}  // namespace event_loop_test
 }  // namespace splitc

@@ -19,7 +19,7 @@
 #include "tests/support/in_child.h"
 
 namespace splitc {
-namespace {
+namespace fork_test {
 
 using ::test::error_of;
 using ::test::left;
@@ -174,5 +174,5 @@ TEST(Fork, AChildReadsTheMemoryOfItsParent) {
   barrier();
 }
 
-}  // namespace
+}  // namespace fork_test
 }  // namespace splitc

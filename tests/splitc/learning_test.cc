@@ -13,7 +13,7 @@
 #include "tests/splitc/neighbors.h"
 
 namespace splitc {
-namespace {
+namespace learning_test {
 
 constexpr std::size_t kBytes = 40'000;
 constexpr int kTimes = 10;
@@ -85,5 +85,5 @@ TEST(Learning, leaves_alone_what_does_not_repeat) {
   all_spread_free(room);
 }
 
-}  // namespace
+}  // namespace learning_test
 }  // namespace splitc

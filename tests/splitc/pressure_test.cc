@@ -14,7 +14,7 @@
 #include "splitc/splitc.h"
 #include "tests/support/side_channel.h"
 
-namespace {
+namespace pressure_test {
 
 using namespace splitc;
 using test::SideChannel;
@@ -190,4 +190,4 @@ TEST(Pressure, a_flood_of_large_stores_does_not_keep_a_wait_from_its_condition) 
   wait_in_a_flood("large", 4096);
 }
 
-}  // namespace
+}  // namespace pressure_test

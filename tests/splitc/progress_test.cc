@@ -10,7 +10,7 @@
 #include "tests/splitc/neighbors.h"
 
 namespace splitc {
-namespace {
+namespace progress_test {
 
 constexpr std::uint64_t kAccesses = 100;
 
@@ -44,5 +44,5 @@ TEST(ProgressThread, leaves_messages_to_who_polls) {
   EXPECT_EQ(sum[0], kAccesses * procs());
 }
 
-}  // namespace
+}  // namespace progress_test
 }  // namespace splitc

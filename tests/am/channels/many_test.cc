@@ -15,7 +15,7 @@
 #include "tests/support/job_main.h"
 
 namespace am {
-namespace {
+namespace many_test {
 
 using ::test::barrier;
 using ::test::bundle;
@@ -140,5 +140,5 @@ TEST(Reduce, refuses_room_of_another_size) {
   EXPECT_THROW(ReduceChannel<double>(bundle(), std::span(result), room, 3, [] {}), Error);
 }
 
-}  // namespace
+}  // namespace many_test
 }  // namespace am

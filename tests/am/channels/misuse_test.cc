@@ -20,7 +20,7 @@
 #include "tests/support/job_main.h"
 
 namespace am {
-namespace {
+namespace misuse_test {
 
 using ::test::barrier;
 using ::test::bundle;
@@ -535,5 +535,5 @@ TEST_F(Misuse, exception_in_a_callback_comes_out_of_poll_and_loses_nothing) {
   meet_silently();
 }
 
-}  // namespace
+}  // namespace misuse_test
 }  // namespace am

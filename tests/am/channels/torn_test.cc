@@ -13,7 +13,7 @@
 #include "tests/support/job_main.h"
 
 namespace am {
-namespace {
+namespace torn_test {
 
 using ::test::barrier;
 using ::test::bundle;
@@ -107,5 +107,5 @@ void expect_whole(std::uint64_t puts) {
 TEST(Torn, never_in_some_puts) { expect_whole(20'000); }
 TEST(Torn, never_in_a_million_puts) { expect_whole(1'000'000); }
 
-}  // namespace
+}  // namespace torn_test
 }  // namespace am

@@ -13,7 +13,7 @@
 #include "tests/support/window.h"
 
 namespace am::test_threads {
-namespace {
+namespace bundles_test {
 
 using ::test::barrier;
 using ::test::job;
@@ -208,5 +208,5 @@ TEST(Bundles, a_thread_that_sleeps_is_woken_by_what_a_busy_one_receives) {
   });
 }
 
-}  // namespace
+}  // namespace bundles_test
 }  // namespace am::test_threads

@@ -10,7 +10,7 @@
 #include "tests/support/job_main.h"
 
 namespace am {
-namespace {
+namespace lost_wake_test {
 
 using ::test::job;
 
@@ -42,5 +42,5 @@ TEST(LostWake, a_ring_for_a_thread_that_sleeps_already_wakes_it) {
   ::test::barrier();
 }
 
-}  // namespace
+}  // namespace lost_wake_test
 }  // namespace am

@@ -19,7 +19,7 @@
 #include "tests/am/threads/party.h"
 
 namespace am::test_threads {
-namespace {
+namespace one_sided_test {
 
 using ::test::job;
 using ::test::rank;
@@ -169,5 +169,5 @@ TEST(OneSided, accesses_of_one_thread_go_on_beside_messages_of_another) {
   other.join();
 }
 
-}  // namespace
+}  // namespace one_sided_test
 }  // namespace am::test_threads
