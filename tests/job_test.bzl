@@ -12,16 +12,18 @@ NODES = [
     (8, 3),
 ]
 
-# Of all these, those that every run of the tests has: alone, a pair, more processes than cores, nodes of
-# several, and every process a node. The others show the same with more processes; they get the tag
-# "all" (docs/contributing.md).
+# Of all these, those that every run of the tests has: alone, a pair, more processes than cores, and a node of
+# several beside one of one. The others show the same with more processes or nodes; they get the tag "all"
+# (docs/contributing.md).
 _BY_DEFAULT = [
     "1",
     "2",
     "5",
     "3:2",
-    "5:5",
 ]
+
+# Of what goes through all nodes by a tree.
+MANY_NODES_TOO = _BY_DEFAULT + ["5:5"]
 
 # The sanitizers' build runs each program in a few: that makes most of its time.
 _SANITIZED = [
