@@ -6,6 +6,7 @@
 #include <chrono>
 #include <fstream>
 #include <iterator>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,12 +18,32 @@ using am::test::Program;
 
 constexpr const char* kExiter = "tests/am/c/exiter";
 
-Program::Result run(const std::vector<std::string>& shape, const std::string& way) {
-  std::vector<std::string> command{"tools/splitcrun/splitcrun", "--timeout", "100"};
-  command.insert(command.end(), shape.begin(), shape.end());
-  command.insert(command.end(), {kExiter, way});
-  return am::test::run(command);
+std::vector<std::string> command(const std::vector<std::string>& shape, const std::string& way) {
+  std::vector<std::string> words{"tools/splitcrun/splitcrun", "--timeout", "100"};
+  words.insert(words.end(), shape.begin(), shape.end());
+  words.insert(words.end(), {kExiter, way});
+  return words;
 }
+Program::Result run(const std::vector<std::string>& shape, const std::string& way) {
+  return am::test::run(command(shape, way));
+}
+
+constexpr int kSlowProcesses = 3;
+
+// Jobs that end when the library has lost its patience, after seconds of sleep: beside all others.
+class SlowJobs : public testing::Environment {
+ public:
+  void SetUp() override {
+    one_of_all.emplace(command({"-n", std::to_string(kSlowProcesses), "--stats"}, "zero"));
+    hanging.emplace(command({"-n", std::to_string(kSlowProcesses)}, "hang"));
+  }
+  void TearDown() override {
+    one_of_all.reset();
+    hanging.reset();
+  }
+  static inline std::optional<Program> one_of_all, hanging;
+};
+const auto* const slow_jobs = testing::AddGlobalTestEnvironment(new SlowJobs);
 
 std::string contents_of(const std::string& path) {
   std::ifstream file(path);
@@ -131,21 +152,6 @@ TEST(Exit, ends_with_its_code_while_another_thread_polls) {
   }
 }
 
-// Those who do not come are ended by it, as ever.
-TEST(Exit, of_one_process_ends_all_with_statistics_too) {
-  const Program::Result result = run({"-n", "3", "--stats"}, "zero");
-  EXPECT_EQ(result.exit_code, 0);
-  for (int rank = 0; rank < 3; ++rank) {
-    EXPECT_EQ(count(result.out, "called back " + std::to_string(rank) + " 0"), 1) << result.out;
-  }
-}
-
-TEST(Exit, callbacks_that_hang_end_too) {
-  const Program::Result result = run({"-n", "3"}, "hang");
-  EXPECT_EQ(result.exit_code, 7);
-  EXPECT_EQ(result.err, "");
-}
-
 // It ends each process, behind the exit callback.
 TEST_P(Shapes, the_last_word_is_that_of_a_hook) {
   const Program::Result result = run(GetParam(), "hook");
@@ -165,6 +171,26 @@ TEST(Exit, a_start_that_fails_says_why) {
 TEST(Exit, without_a_launcher) {
   expect_quiet_end(am::test::run({kExiter, "one"}), 1, 7);
   expect_quiet_end(am::test::run({kExiter, "all"}), 1, 0);
+}
+
+// Last of all: GoogleTest runs cases with parameters behind the others, in the order of their
+// suites.
+class SlowExit : public testing::TestWithParam<int> {};
+INSTANTIATE_TEST_SUITE_P(Exit, SlowExit, testing::Values(kSlowProcesses));
+
+// Those who do not come are ended by it, as ever.
+TEST_P(SlowExit, of_one_process_ends_all_with_statistics_too) {
+  const Program::Result result = SlowJobs::one_of_all->finish();
+  EXPECT_EQ(result.exit_code, 0);
+  for (int rank = 0; rank < GetParam(); ++rank) {
+    EXPECT_EQ(count(result.out, "called back " + std::to_string(rank) + " 0"), 1) << result.out;
+  }
+}
+
+TEST_P(SlowExit, ends_callbacks_that_hang_too) {
+  const Program::Result result = SlowJobs::hanging->finish();
+  EXPECT_EQ(result.exit_code, 7);
+  EXPECT_EQ(result.err, "");
 }
 
 }  // namespace
