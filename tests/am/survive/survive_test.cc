@@ -62,7 +62,7 @@ void expect_nothing_left_of(const std::string& pid) {
 #ifdef __SANITIZE_ADDRESS__
 constexpr const char* kRequests = "400";  // each takes several times as long
 #else
-constexpr const char* kRequests = "1500";
+constexpr const char* kRequests = "600";
 #endif
 
 void flood(const Shape& shape, std::uint64_t seed, const Words& settings = {},

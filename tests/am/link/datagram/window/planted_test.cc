@@ -49,8 +49,9 @@ INSTANTIATE_TEST_SUITE_P(Bugs, Planted,
                                          Case{Bug::kNeverDead, "never_dead"}),
                          [](const auto& info) { return std::string(info.param.name); });
 
+// That the simulation finds nothing in the window itself is simulation_test.
 TEST(NothingPlanted, is_found) {
-  for (std::uint64_t i = 0; i < kSeeds; ++i) {
+  for (std::uint64_t i = 0; i < 100; ++i) {
     EXPECT_EQ(Simulation(test::seed() + i).run().failure, "") << "seed " << test::seed() + i;
   }
 }
