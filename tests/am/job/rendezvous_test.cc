@@ -234,11 +234,11 @@ TEST(BootstrapRendezvous, job_of_one_needs_nobody) {
 }
 
 TEST(BootstrapRendezvous, exchange_gives_all_blobs_to_all_again_and_again) {
-  constexpr std::uint32_t kSize = 5;
+  constexpr std::uint32_t kSize = 30;
   const Rendezvous where = free_place();
   const auto results = in_children(kSize, [&](Rank rank) -> std::string {
     BootstrapRendezvous job(rank, kSize, where, kPatience);
-    for (int round = 0; round < 100; ++round) {
+    for (int round = 0; round < 20; ++round) {
       const auto blob_of = [round](Rank of) {
         const std::size_t length = (round * 37 + of * 101) % (Bootstrap::kMaxBlob + 1);
         return std::string(length, static_cast<char>('a' + (round + of) % 26));

@@ -10,7 +10,6 @@
 #include <cstring>
 #include <utility>
 
-#include "am/job/bootstrap/rendezvous/meeting.h"
 #include "am/job/bootstrap/rendezvous/messages.h"
 
 namespace am {

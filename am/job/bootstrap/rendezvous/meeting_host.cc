@@ -16,7 +16,6 @@
 #include <set>
 #include <utility>
 
-#include "am/job/bootstrap/rendezvous/meeting.h"
 #include "am/job/bootstrap/rendezvous/messages.h"
 
 namespace am {
@@ -59,15 +58,13 @@ void widen(const std::string& host, sockaddr_in& address) {
 
 class Host {
  public:
-  explicit Host(const MeetingPlace& place) : Host(place, {}, {1, place.size - 1}) {}
-  Host(const MeetingPlace& place, Connection listener, Awaited awaited)
+  explicit Host(const MeetingPlace& place)
       : place_(place),
-        listener_(listener ? std::move(listener) : listen_there()),
-        awaited_(awaited),
-        joined_(awaited.count),
-        missing_(awaited.count) {}
+        listener_(listen_there()),
+        joined_(place.size - 1),
+        missing_(place.size - 1) {}
 
-  std::vector<Met> meet() {
+  std::vector<Connection> meet() {
     try {
       while (missing_ > 0) {
         if (Clock::now() >= place_.deadline) fail_at_deadline();
@@ -77,12 +74,7 @@ class Host {
       tell_joined(error.what());
       throw;
     }
-    std::vector<Met> all;
-    for (Connection& one : joined_) {
-      const Rank rank = awaited_.first + static_cast<Rank>(all.size());
-      all.push_back({rank, std::move(one)});
-    }
-    return all;
+    return std::move(joined_);
   }
 
  private:
@@ -207,11 +199,11 @@ class Host {
     } else if (hello.size != place_.size) {
       verdict.answer = Answer::kOtherSize;
       complain(guest, who + "this job has SPLITC_SIZE=" + std::to_string(place_.size));
-    } else if (hello.rank - awaited_.first >= awaited_.count) {  // a lower one is far above
+    } else if (hello.rank - 1 >= joined_.size()) {  // 0 is far above
       verdict.answer = Answer::kNoSuchRank;
-      complain(guest, who + "nobody but ranks " + std::to_string(awaited_.first) + " to " +
-                          std::to_string(awaited_.first + awaited_.count - 1) + " is to come");
-    } else if (joined_[hello.rank - awaited_.first]) {
+      complain(guest,
+               who + "nobody but ranks 1 to " + std::to_string(joined_.size()) + " is to come");
+    } else if (joined_[hello.rank - 1]) {
       verdict.answer = Answer::kTaken;
       complain(guest, who + "that one is here already");
     }
@@ -219,7 +211,7 @@ class Host {
     const bool sent =
         send(guest.from.fd(), &verdict, sizeof(verdict), MSG_NOSIGNAL) == sizeof(verdict);
     if (!sent || verdict.answer != Answer::kWelcome) return;
-    joined_[hello.rank - awaited_.first] = std::move(guest.from);
+    joined_[hello.rank - 1] = std::move(guest.from);
     --missing_;
   }
 
@@ -234,15 +226,14 @@ class Host {
 
   [[noreturn]] void fail_at_deadline() const {
     std::vector<Rank> absent;
-    for (std::uint32_t i = 0; i < awaited_.count; ++i) {
-      if (!joined_[i]) absent.push_back(awaited_.first + i);
+    for (Rank rank = 1; rank < place_.size; ++rank) {
+      if (!joined_[rank - 1]) absent.push_back(rank);
     }
     throw Error(prefix() + names_of(absent) + " of " + std::to_string(place_.size) +
                 " did not come in time; start every rank with the same SPLITC_RENDEZVOUS, "
                 "SPLITC_SIZE and SPLITC_SECRET");
   }
 
-  // Of the process that is `index` among those awaited.
   [[noreturn]] void fail_with_loss(std::size_t index) const {
     // Its last words, if it had any.
     std::array<std::byte, 4096> buffer;
@@ -253,7 +244,7 @@ class Host {
         !frames.empty() && frames.back().kind == FrameKind::kEnd) {
       throw Error(prefix() + "the job ends: " + read_end(frames.back()).why);
     }
-    throw Error(prefix() + "rank " + std::to_string(awaited_.first + index) +
+    throw Error(prefix() + "rank " + std::to_string(index + 1) +
                 " had come and has died while others were awaited");
   }
 
@@ -268,8 +259,7 @@ class Host {
 
   const MeetingPlace& place_;
   const Connection listener_;
-  const Awaited awaited_;
-  std::vector<Connection> joined_;  // of those awaited, in order
+  std::vector<Connection> joined_;  // of ranks 1 and up
   std::uint32_t missing_;           // of them
   std::list<Waiting> waiting_;
   std::set<std::string> complaints_;
@@ -277,13 +267,6 @@ class Host {
 
 }  // namespace
 
-std::vector<Met> meet_others(const MeetingPlace& place) {
-  if (place.size == 1) return {};
-  return Host(place).meet();
-}
-
-std::vector<Met> meet_others(const MeetingPlace& place, Connection listener, Awaited awaited) {
-  return Host(place, std::move(listener), awaited).meet();
-}
+std::vector<Connection> meet_others(const MeetingPlace& place) { return Host(place).meet(); }
 
 }  // namespace am

@@ -1,10 +1,18 @@
-// What the processes of a rendezvous say: the three messages of a meeting (meeting.h), with what
-// the two sides share, and then frames.
+// How the processes of a job that no launcher starts find rank 0 and convince it that they belong
+// there (SPLITC_RENDEZVOUS). What they say, all in fixed sizes:
+//
+//   rank 0: Challenge   a random number
+//   rank r: Hello       who I am, another random number, and proof that I know the secret
+//   rank 0: GreetingVerdict     welcome, or why not, and proof that I know it too
+//
+// Every proof covers both random numbers, so none can be used a second time. What follows on the
+// connection, in frames, is neither hidden nor signed; no more is what the job's own messages are.
 #pragma once
 
 #include <sys/socket.h>
 
 #include <array>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -15,8 +23,29 @@
 
 #include "am/job/config/config.h"
 #include "am/types/types.h"
+#include "shmem/descriptor.h"
 
 namespace am {
+
+using Connection = shmem::OwnFd;
+
+struct MeetingPlace {
+  Rendezvous where;
+  Rank rank;
+  std::uint32_t size;
+  std::chrono::steady_clock::time_point deadline;
+};
+
+// Rank 0: listens until all others have connected and returns the connections, in order. Processes
+// that do not belong to the job are refused, and reported on standard error. Throws Error at the
+// deadline (names the missing ranks), when the address is not this machine's or in use, and when a
+// connection is lost; the processes that have connected are sent the reason.
+std::vector<Connection> meet_others(const MeetingPlace& place);
+
+// Any other rank: the connection to rank 0. Throws Error when rank 0 refuses this process, and at
+// the deadline, with what was heard from impostors that could not prove to be rank 0. What they say
+// is also printed when it is heard, and ends nothing.
+Connection meet_first(const MeetingPlace& place);
 
 // How two processes show one another that they know the same secret without sending it: each sends
 // a keyed hash of what was said. Hash, random numbers and comparison are libsodium's: the functions
@@ -90,7 +119,7 @@ void prepare_connection(int fd);
 // its bytes. All processes run on machines of one kind, so numbers are sent as they are in memory.
 enum class FrameKind : std::uint32_t {
   kMine = 1,      // to rank 0: my blob
-  kAll = 2,       // from rank 0, or passed on: what all have said (am/job/bootstrap/packing.h)
+  kAll = 2,       // from rank 0: what all have said (am/job/bootstrap/packing.h)
   kFinished = 3,  // I may leave from here on
   kEnd = 4,       // leave now: exit code, and why
 };

@@ -4,68 +4,78 @@
 // message may be larger than the job's largest, and no loss goes unnoticed.
 #pragma once
 
-#include <array>
 #include <chrono>
+#include <condition_variable>
 #include <cstddef>
 #include <cstdint>
-#include <optional>
+#include <deque>
+#include <mutex>
 #include <span>
+#include <string>
+#include <string_view>
+#include <thread>
 #include <vector>
 
 #include "am/job/bootstrap/bootstrap.h"
-#include "am/job/bootstrap/rendezvous/meeting.h"
 #include "am/job/bootstrap/rendezvous/messages.h"
-#include "am/job/bootstrap/rendezvous/watch.h"
 #include "am/job/config/config.h"
 #include "am/types/types.h"
 
 namespace am {
 
-// Which processes forward to which what rank 0 sends to all. In a small job rank 0 sends to all
-// itself. In a larger one these would be as many messages as processes, each with data of every
-// process, so each process forwards to a few others, over connections that are made and proved as
-// the first ones are (meeting.h).
-struct Relays {
-  static constexpr std::uint32_t kStar = 64;     // processes that rank 0 alone serves
-  static constexpr std::uint32_t kChildren = 8;  // of each process in a larger job
-
-  Rank parent = 0;
-  Awaited children = {0, 0};
-
-  static Relays star(Rank me, std::uint32_t size);
-  static Relays tree(Rank me, std::uint32_t size);
-};
-
-// Where a process is, and listens for its children; sent as it is.
-struct Door {
-  std::uint16_t family;  // AF_INET, AF_INET6; 0: cannot be said in so few bytes
-  std::uint16_t port;    // 0: it has no children
-  std::array<std::byte, 16> address;
-
-  bool is_loopback() const;
-};
-static_assert(sizeof(Door) == 20);
-
-// Whether every process can reach every door, judging by the addresses of all processes but rank 0:
-// it cannot if only some of them are known by the address of their machine alone.
-bool can_meet(std::span<const Door> doors);
-
-// One process of the tree, but for rank 0, while it is made.
-class RelayMeeting {
+// The connections while the job runs: a star around rank 0. A thread of its own sleeps on them, so
+// that the end of a process is noticed at once, whatever the others are doing: a connection that
+// closes before its process had finished ends the whole job, with a sentence.
+//
+// Used by one thread beside its own.
+class Watch {
  public:
-  // `here`: this process's address on its connection to rank 0.
-  RelayMeeting(const MeetingPlace& place, const SocketAddress& here);
+  // `connections`: at rank 0 those of all others, in order; elsewhere only that of rank 0. Throws
+  // Error.
+  Watch(Rank me, std::uint32_t size, std::vector<Connection> connections);
+  Watch(const Watch&) = delete;
+  Watch& operator=(const Watch&) = delete;
+  // At rank 0 after finish(): waits until all others have finished, to notify them if a process
+  // dies meanwhile. Without finish() closing the connections ends the job.
+  ~Watch();
 
-  const Door& door() const { return door_; }
-  // The connections to the process behind `parent`, if that is not rank 0, and to the children.
-  // std::nullopt: not all of them could be made before the deadline of the place.
-  std::optional<std::vector<Met>> meet(const Door& parent);
+  // Waits for room. What is for a process that has gone is dropped.
+  void send(Rank to, FrameKind kind, std::span<const std::byte> bytes);
+  // The next frame from that rank. Waits for it; ends the process if none can come.
+  Frame receive(Rank from);
+  // Notifies the others that this process may leave.
+  void finish();
+  // Has all others but `except` end with `exit_code`, because of `why`. The caller ends this
+  // process.
+  void end_others(Rank except, int exit_code, std::string_view why);
 
  private:
-  MeetingPlace place_;
-  const Relays relays_;
-  Door door_{};
-  Connection listener_;  // none: it has no children
+  struct Peer {
+    Rank rank;
+    Connection connection;
+    FrameReader reader;
+    // Guarded by mutex_.
+    std::deque<Frame> frames = {};
+    bool finished = false;
+    bool gone = false;
+  };
+
+  Peer& peer(Rank rank) { return peers_[rank == 0 ? 0 : rank - 1]; }
+  void run();
+  bool hear(Peer& peer);
+  void take(Peer& peer, Frame frame);
+  void notice_loss(Peer& peer);
+  [[noreturn]] void end_process(Rank cause, int exit_code, const std::string& why);
+
+  const Rank me_;
+  const Connection alarm_;   // readable: the thread is to return
+  std::vector<Peer> peers_;  // which are always the same
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  bool finished_ = false;     // guarded by mutex_: this process has
+  std::timed_mutex sending_;  // held while a frame is being sent
+  std::once_flag ending_;     // one thread reports why
+  std::thread thread_;
 };
 
 // A process that no launcher started, or one that says nothing of the others: it was given its rank
@@ -81,20 +91,15 @@ class BootstrapRendezvous final : public Bootstrap {
   std::uint32_t size() const override { return size_; }
   std::string launcher() const override { return "rendezvous"; }
   std::vector<std::vector<std::byte>> exchange(std::span<const std::byte> mine) override;
-  void barrier() override;
+  void barrier() override { exchange({}); }
   void finished() override;
 
  private:
   void report_abort(int exit_code, std::string_view sentence) override;
-  void join_relays(const MeetingPlace& place);
-  bool passes(bool mine);
-  Door door_of_parent(const Door& mine);
-  std::vector<std::vector<std::byte>> collect(std::span<const std::byte> mine);
-  std::vector<std::byte> spread(std::vector<std::byte> said);
+  std::vector<std::byte> share(std::span<const std::byte> mine);
 
   const Rank rank_;
   const std::uint32_t size_;
-  Relays relays_;
   Watch watch_;
   bool finished_ = false;
 };
