@@ -114,6 +114,7 @@ void JobStatistics::report(Exchange& exchange, const Quiesce& quiesce) const {
   if (router.rank() != 0) return;
   std::vector<ProcessStatistics> all(gathering.texts().size());
   std::ranges::transform(gathering.texts(), all.begin(), statistics::unpack);
+  for (ProcessStatistics& one : all) one.traffic.resize(all.size());
   const auto nodes = static_cast<std::uint32_t>(router.options().leaders.size());
   const std::string text = form_ == StatisticsForm::kJson ? statistics::to_json(all, nodes)
                                                           : statistics::summarize(all, nodes);

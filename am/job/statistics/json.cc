@@ -3,11 +3,14 @@
 #include <vector>
 
 #include "am/job/statistics/summary.h"
+#include "am/types/types.h"
 
 namespace am::statistics {
 namespace {
 
 using Json = nlohmann::ordered_json;
+
+constexpr std::uint32_t kMostProcesses = 1 << 24;
 
 Json calls_of(std::span<const CallStatistics> calls) {
   Json all = Json::array();
@@ -36,34 +39,74 @@ Json traffic_of(const ProcessStatistics& process) {
   return all;
 }
 
-Json packets_of(const SendStats& sent) {
-  return {{"sends", sent.sends},
-          {"messages", sent.messages},
-          {"bytes", sent.bytes},
-          {"accessed", sent.accessed}};
+Json json_of(const ProcessStatistics& process) {
+  const SendStats& sent = process.sent;
+  const LossStats& losses = process.losses;
+  return {{"elapsed_ns", process.elapsed_ns},
+          {"calls", calls_of(process.calls)},
+          {"traffic", traffic_of(process)},
+          {"packets",
+           {{"sends", sent.sends},
+            {"messages", sent.messages},
+            {"bytes", sent.bytes},
+            {"accessed", sent.accessed}}},
+          {"datagrams",
+           {{"sent", losses.sent},
+            {"repeated", losses.repeated},
+            {"twice", losses.twice},
+            {"damaged", losses.damaged}}}};
 }
 
-Json datagrams_of(const LossStats& losses) {
-  return {{"sent", losses.sent},
-          {"repeated", losses.repeated},
-          {"twice", losses.twice},
-          {"damaged", losses.damaged}};
+ProcessStatistics statistics_of(const Json& all) {
+  ProcessStatistics process;
+  process.elapsed_ns = all.at("elapsed_ns");
+  for (const Json& one : all.at("calls")) {
+    process.calls.push_back({.call = one.at("call"),
+                             .place = one.at("place"),
+                             .far = {one.at("operations"), one.at("bytes")},
+                             .near = {one.at("near_operations"), one.at("near_bytes")},
+                             .waits = one.at("waits"),
+                             .waited_ns = one.at("waited_ns"),
+                             .needs = one.at("needs")});
+  }
+  for (const Json& one : all.at("traffic")) {
+    const Rank to = one.at("to");
+    if (to >= kMostProcesses) continue;
+    if (to >= process.traffic.size()) process.traffic.resize(to + 1);
+    process.traffic[to] = {one.at("operations"), one.at("bytes")};
+  }
+  const Json& sent = all.at("packets");
+  const Json& losses = all.at("datagrams");
+  process.sent = {sent.at("sends"), sent.at("messages"), sent.at("bytes"), sent.at("accessed")};
+  process.losses = {losses.at("sent"), losses.at("repeated"), losses.at("twice"),
+                    losses.at("damaged")};
+  return process;
 }
 
 }  // namespace
+
+std::string pack(const ProcessStatistics& process) {
+  std::string text;
+  Json::to_cbor(json_of(process), text);
+  return text;
+}
+
+ProcessStatistics unpack(std::string_view text) {
+  try {
+    return statistics_of(Json::from_cbor(text));
+  } catch (const Json::exception&) {
+    return {};
+  }
+}
 
 std::string to_json(std::span<const ProcessStatistics> processes, std::uint32_t nodes) {
   Json report = {{"processes", processes.size()}, {"nodes", nodes}};
   report["calls"] = calls_of(all_calls(processes));
   report["by_process"] = Json::array();
   for (std::size_t rank = 0; rank < processes.size(); ++rank) {
-    const ProcessStatistics& process = processes[rank];
-    report["by_process"].push_back({{"rank", rank},
-                                    {"elapsed_ns", process.elapsed_ns},
-                                    {"calls", calls_of(process.calls)},
-                                    {"traffic", traffic_of(process)},
-                                    {"packets", packets_of(process.sent)},
-                                    {"datagrams", datagrams_of(process.losses)}});
+    Json process = {{"rank", rank}};
+    process.update(json_of(processes[rank]));
+    report["by_process"].push_back(process);
   }
   report["advice"] = advise(processes);
   // A path need not be UTF-8, and JSON is.

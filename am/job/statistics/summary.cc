@@ -3,7 +3,6 @@
 #include <spdlog/fmt/fmt.h>
 
 #include <algorithm>
-#include <charconv>
 #include <functional>
 #include <map>
 #include <numeric>
@@ -15,26 +14,6 @@ namespace {
 constexpr std::size_t kShown = 12;         // calls
 constexpr std::size_t kMatrix = 16;        // processes of which the traffic is shown one by one
 constexpr std::uint64_t kShortNs = 1'000;  // less than this, in all, is not worth a line
-
-// The text up to `end`, which is taken off with it; all of it if there is no `end`.
-std::string_view take(std::string_view& text, char end) {
-  const std::size_t at = std::min(text.find(end), text.size());
-  const std::string_view taken = text.substr(0, at);
-  text.remove_prefix(std::min(at + 1, text.size()));
-  return taken;
-}
-
-std::uint64_t take_number(std::string_view& text) {
-  const std::string_view word = take(text, '\t');
-  std::uint64_t value = 0;
-  std::from_chars(word.data(), word.data() + word.size(), value);
-  return value;
-}
-
-std::string without_breaks(std::string text) {
-  for (char& letter : text) letter = letter == '\t' || letter == '\n' ? ' ' : letter;
-  return text;
-}
 
 // 1234567: "1,234,567".
 std::string with_commas(std::uint64_t value) {
@@ -181,55 +160,6 @@ std::vector<CallSites::Site> worth_telling(std::vector<CallSites::Site> all, std
   all.resize(2 * most);
   all.push_back(others);
   return all;
-}
-
-std::string pack(const ProcessStatistics& process) {
-  const auto& sent = process.sent;
-  const auto& losses = process.losses;
-  std::string text = fmt::format("{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\n", process.elapsed_ns,
-                                 sent.sends, sent.messages, sent.bytes, sent.accessed, losses.sent,
-                                 losses.repeated, losses.twice, losses.damaged);
-  for (const auto& to : process.traffic) text += fmt::format("{}\t{}\t", to.operations, to.bytes);
-  text += "\n";
-  for (const CallStatistics& call : process.calls) {
-    text += fmt::format("{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\n", without_breaks(call.call),
-                        without_breaks(call.place), call.far.operations, call.far.bytes,
-                        call.near.operations, call.near.bytes, call.waits, call.waited_ns,
-                        without_breaks(call.needs));
-  }
-  return text;
-}
-
-ProcessStatistics unpack(std::string_view text) {
-  ProcessStatistics process;
-  std::string_view first = take(text, '\n');
-  process.elapsed_ns = take_number(first);
-  for (std::uint64_t* const number :
-       {&process.sent.sends, &process.sent.messages, &process.sent.bytes, &process.sent.accessed,
-        &process.losses.sent, &process.losses.repeated, &process.losses.twice,
-        &process.losses.damaged}) {
-    *number = take_number(first);
-  }
-  for (std::string_view line = take(text, '\n'); !line.empty();) {
-    CallSites::Traffic to;
-    to.operations = take_number(line);
-    to.bytes = take_number(line);
-    process.traffic.push_back(to);
-  }
-  while (!text.empty()) {
-    std::string_view line = take(text, '\n');
-    CallStatistics call;
-    call.call = take(line, '\t');
-    call.place = take(line, '\t');
-    for (std::uint64_t* const number :
-         {&call.far.operations, &call.far.bytes, &call.near.operations, &call.near.bytes,
-          &call.waits, &call.waited_ns}) {
-      *number = take_number(line);
-    }
-    call.needs = take(line, '\t');
-    process.calls.push_back(std::move(call));
-  }
-  return process;
 }
 
 std::vector<CallStatistics> all_calls(std::span<const ProcessStatistics> processes) {

@@ -30,7 +30,7 @@ struct CallStatistics {
 struct ProcessStatistics {
   std::uint64_t elapsed_ns = 0;
   std::vector<CallStatistics> calls;
-  std::vector<CallSites::Traffic> traffic;  // by process
+  std::vector<CallSites::Traffic> traffic;  // by process; behind the last nothing went anywhere
   SendStats sent = {};
   LossStats losses = {};
 
@@ -42,8 +42,8 @@ struct ProcessStatistics {
 // most often, and all others as one, CallSites::kOthers, so that sums stay the same.
 std::vector<CallSites::Site> worth_telling(std::vector<CallSites::Site> all, std::size_t most);
 
-// One process's for another: lines, and back. Nothing that pack() has not made is unpacked without
-// losing something, and nothing at all crashes.
+// One process's for another, as bytes (CBOR), and back: nothing of bytes that are none. Nothing
+// crashes.
 std::string pack(const ProcessStatistics& process);
 ProcessStatistics unpack(std::string_view text);
 
