@@ -5,8 +5,10 @@
 #include <algorithm>
 #include <array>
 #include <cstdlib>
+#include <initializer_list>
 #include <limits>
 #include <optional>
+#include <utility>
 
 #include "am/job/config/variables.h"
 
@@ -22,10 +24,6 @@ constexpr std::uint64_t kMaxTrace = std::uint64_t{64} << 30;
 
 constexpr std::string_view kRank = "SPLITC_RANK";
 constexpr std::string_view kSize = "SPLITC_SIZE";
-constexpr std::string_view kCrossMemory = "SPLITC_CROSS_MEMORY";
-constexpr std::string_view kStall = "SPLITC_STALL";
-constexpr std::string_view kStartLimit = "SPLITC_START_LIMIT";
-constexpr std::string_view kCollectives = "SPLITC_COLLECTIVES";
 constexpr std::string_view kLink = "SPLITC_LINK";
 constexpr std::string_view kFault = "SPLITC_FAULT";
 constexpr std::string_view kWay = "SPLITC_WAY";
@@ -35,101 +33,99 @@ constexpr std::string_view kRendezvous = "SPLITC_RENDEZVOUS";
 constexpr std::string_view kSecret = "SPLITC_SECRET";
 constexpr std::string_view kJobFd = "SPLITC_JOB_FD";
 constexpr std::string_view kNode = "SPLITC_NODE";
-constexpr std::string_view kStats = "SPLITC_STATS";
-constexpr std::string_view kWatchNear = "SPLITC_WATCH_NEAR";
 constexpr std::string_view kTrace = "SPLITC_TRACE";
 constexpr std::string_view kTraceMemory = "SPLITC_TRACE_MEMORY";
 
 constexpr std::array<Setting, 29> kSettings{{
     {"SPLITC_SEGMENT", "bytes, with K, M or G", "256M",
-     "Memory of each process that the others can address. Only touched pages cost memory.", false},
+     "Memory of each process that the others can address. Only touched pages cost memory."},
     {"SPLITC_WAIT", "auto, spin, yield or block", "auto",
      "How a process waits. auto spins, then yields, then blocks; it yields at once where processes "
      "outnumber cores. spin is for a core of its own for each thread: on a shared one a wait keeps "
-     "those that it waits for from running, for milliseconds each time.",
-     false},
-    {"SPLITC_VERBOSE", "0 or 1", "0", "1 tells on standard error how the job was set up.", false},
-    {kStats, "0, 1 or json", "0",
+     "those that it waits for from running, for milliseconds each time."},
+    {"SPLITC_VERBOSE", "0 or 1", "0", "1 tells on standard error how the job was set up."},
+    {"SPLITC_STATS", "0, 1 or json", "0",
      "1 tells at the end of a Split-C program where it waited and what it did with other nodes, by "
-     "line, as splitcrun --stats does; json the same as one line of JSON.",
-     false},
-    {kWatchNear, "0 or 1", "0",
+     "line, as splitcrun --stats does; json the same as one line of JSON."},
+    {"SPLITC_WATCH_NEAR", "0 or 1", "0",
      "1: statistics and traces also have the accesses to memory of the own node through global "
-     "pointers, as with splitcrun --watch-near. Each takes some 40 ns more, in place of 0.4.",
-     false},
+     "pointers, as with splitcrun --watch-near. Each takes some 40 ns more, in place of 0.4."},
     {kTrace, "file", "none",
      "Where process 0 writes at the end what each process did and when, for "
-     "https://ui.perfetto.dev, as splitcrun --trace does.",
-     false},
+     "https://ui.perfetto.dev, as splitcrun --trace does."},
     {kTraceMemory, "bytes, with K, M or G", "64M",
-     "Memory of each process for that: 32 bytes an event. What does not fit is dropped and said.",
-     false},
+     "Memory of each process for that: 32 bytes an event. What does not fit is dropped and said."},
     {kLink, "fabric or datagram", "fabric",
      "How data travels between nodes. fabric: over a reliable provider of libfabric; datagram: "
-     "over an unreliable one (UDP), made reliable by the library.",
-     false},
+     "over an unreliable one (UDP), made reliable by the library."},
     {kFault, "drop:P,dup:P,reorder:P,corrupt:P,delay:US,seed=N", "none",
      "For tests: what goes wrong with datagrams that are sent, in percent; by how many "
-     "microseconds they are late. Needs SPLITC_LINK=datagram.",
-     false},
+     "microseconds they are late. Needs SPLITC_LINK=datagram."},
     {kWay, "messages, specialised, datagram or memory", "none",
      "To compare the ways in which Split-C has been built. messages: requests and replies; "
      "specialised: packets without handlers, stores without answers; datagram: the same over UDP; "
-     "these make each process a node of its own. memory: shared, on one node.",
-     false},
+     "these make each process a node of its own. memory: shared, on one node."},
     {"SPLITC_PROVIDER", "name", "chosen",
-     "libfabric's provider between nodes, such as tcp;ofi_rxm. fi_info -l lists those there are.",
-     false},
+     "libfabric's provider between nodes, such as tcp;ofi_rxm. fi_info -l lists those there are."},
     {"SPLITC_INTERFACE", "name or address", "chosen",
-     "Network interface between nodes, such as eth0 or 192.0.2.7.", false},
+     "Network interface between nodes, such as eth0 or 192.0.2.7."},
     {kProgress, "poll or thread", "poll",
      "Who keeps the network between nodes going while a process computes. poll: nobody, until it "
-     "calls the library; thread: a thread that serves what others read and write.",
-     false},
+     "calls the library; thread: a thread that serves what others read and write."},
     {kRma, "0 or 1", "1",
-     "0 reads and writes the memory of other nodes by messages, even where the network can do it.",
-     false},
+     "0 reads and writes the memory of other nodes by messages, even where the network can do it."},
     {"SPLITC_LEARN", "0 or 1", "1",
-     "0 keeps large stores to other nodes that repeat from getting put channels of their own.",
-     false},
-    {kCrossMemory, "auto or off", "auto",
+     "0 keeps large stores to other nodes that repeat from getting put channels of their own."},
+    {"SPLITC_CROSS_MEMORY", "auto or off", "auto",
      "How zero-copy transfers reach memory of their node that is not mapped. auto: through the "
-     "kernel, where that is allowed; off: by messages.",
-     false},
-    {kCollectives, "name=SIZE,.. or a file", "for any network",
+     "kernel, where that is allowed; off: by messages."},
+    {"SPLITC_COLLECTIVES", "name=SIZE,.. or a file", "for any network",
      "Up to which size collective calls between nodes take which algorithm: what splitc-doctor "
-     "--tune has written, or some limits of it; SPLITC_VERBOSE=1 says what a job has.",
-     false},
+     "--tune has written, or some limits of it; SPLITC_VERBOSE=1 says what a job has."},
     {"SPLITC_HUGE_PAGES", "0 or 1", "1",
      "0 keeps segments on small pages where the kernel has huge ones for those who ask "
      "(/sys/kernel/mm/transparent_hugepage/shmem_enabled is advise). They make accesses all over a "
-     "large segment faster, and a page that is touched takes 2 MiB.",
-     false},
+     "large segment faster, and a page that is touched takes 2 MiB."},
     {"SPLITC_CRASH_REPORT", "0 or 1", "1",
      "0 keeps a process from saying where it crashes: which function, which address and whose "
-     "segment.",
-     false},
-    {kStall, "seconds", "30",
+     "segment."},
+    {"SPLITC_STALL", "seconds", "30",
      "How long a process waits without progress before the job says who waits for what and where; "
-     "0: it never says. splitcrun --stall-report goes before it.",
-     false},
-    {kStartLimit, "seconds", "300",
+     "0: it never says. splitcrun --stall-report goes before it."},
+    {"SPLITC_START_LIMIT", "seconds", "300",
      "How long a process waits for the others before the job exists; then it leaves with exit code "
-     "1. 0: for ever. Under splitcrun, which shows such waits, there is no limit but its own.",
-     false},
+     "1. 0: for ever. Under splitcrun, which shows such waits, there is no limit but its own."},
     {"SPLITC_SURVIVE", "0 or 1", "0",
-     "1 lets a job of splitcrun go on without processes that die, as splitcrun --survive does.",
-     false},
+     "1 lets a job of splitcrun go on without processes that die, as splitcrun --survive does."},
     {kRendezvous, "host:port", "none",
-     "Where rank 0 listens and the others find it, in a job that no launcher starts.", false},
+     "Where rank 0 listens and the others find it, in a job that no launcher starts."},
     {kSecret, "at least 8 characters", "none",
-     "What all processes that meet at SPLITC_RENDEZVOUS must know, and nobody else.", false},
-    {kRank, "number from 0", "none", "This process, with SPLITC_RENDEZVOUS.", false},
-    {kSize, "number", "none", "How many processes meet at SPLITC_RENDEZVOUS.", false},
+     "What all processes that meet at SPLITC_RENDEZVOUS must know, and nobody else."},
+    {kRank, "number from 0", "none", "This process, with SPLITC_RENDEZVOUS."},
+    {kSize, "number", "none", "How many processes meet at SPLITC_RENDEZVOUS."},
     {kJobFd, "file descriptor", "none", "The control region of splitcrun.", true},
     {kNode, "number", "the real one", "The pretended node of this process.", true},
     {kJoined, "text", "none", "Which process of a job has started this program.", true},
 }};
+
+// What variable `name`, which says one of some words, means; `default_value` where it is not set.
+template <class Value>
+Value read_choice(std::string_view name, Value default_value, std::string_view cause,
+                  std::initializer_list<std::pair<std::string_view, Value>> choices) {
+  const auto text = value_of(name);
+  if (!text) return default_value;
+  std::string words;
+  for (const auto& choice : choices) {
+    if (choice.first == *text) return choice.second;
+    const bool last = &choice + 1 == choices.end();
+    words.append(words.empty() ? "" : last ? " or " : ", ").append(choice.first);
+  }
+  refuse(name, *text, cause, "write " + words);
+}
+
+bool read_switch(std::string_view name, bool default_value) {
+  return read_choice(name, default_value, "not a switch", {{"0", false}, {"1", true}});
+}
 
 std::uint64_t read_segment(std::uint64_t default_bytes) {
   constexpr std::string_view kName = "SPLITC_SEGMENT";
@@ -145,20 +141,6 @@ std::uint64_t read_segment(std::uint64_t default_bytes) {
            "give each process less");
   }
   return (*value + kPage - 1) / kPage * kPage;
-}
-
-bool read_switch(std::string_view name, std::string_view default_value) {
-  const auto text = value_of(name).value_or(default_value);
-  if (text != "0" && text != "1") refuse(name, text, "not a switch", "write 0 or 1");
-  return text == "1";
-}
-
-StatisticsForm read_statistics() {
-  const auto text = value_of(kStats).value_or("0");
-  if (text == "0") return StatisticsForm::kNone;
-  if (text == "1") return StatisticsForm::kText;
-  if (text == "json") return StatisticsForm::kJson;
-  refuse(kStats, text, "not a form of statistics", "write 0, 1 or json");
 }
 
 std::uint64_t read_trace_bytes(std::uint64_t default_bytes) {
@@ -185,36 +167,24 @@ double read_seconds(std::string_view name, double default_s, std::string_view re
 // A thread can only make a provider progress. Datagrams are acknowledged and sent again by whoever
 // polls, in the thread of the process.
 bool read_progress(LinkChoice link) {
-  const auto text = value_of(kProgress).value_or("poll");
-  if (text != "poll" && text != "thread") {
-    refuse(kProgress, text, "no way to make progress", "write poll or thread");
+  const bool thread =
+      read_choice(kProgress, false, "no way to make progress", {{"poll", false}, {"thread", true}});
+  if (thread && link != LinkChoice::kFabric) {
+    refuse(kProgress, "thread", "a thread cannot keep datagrams going", "set SPLITC_LINK=fabric");
   }
-  if (text == "thread" && link != LinkChoice::kFabric) {
-    refuse(kProgress, text, "a thread cannot keep datagrams going", "set SPLITC_LINK=fabric");
-  }
-  return text == "thread";
-}
-
-bool read_cross_memory() {
-  const auto text = value_of(kCrossMemory).value_or("auto");
-  if (text != "auto" && text != "off") {
-    refuse(kCrossMemory, text, "no way to reach memory", "write auto or off");
-  }
-  return text == "auto";
-}
-
-LinkChoice read_link() {
-  const auto text = value_of(kLink);
-  return text ? parse_link(*text) : LinkChoice::kFabric;
+  return thread;
 }
 
 Way read_way() {
   const auto text = value_of(kWay);
-  if (!text) return Way::kUsual;
-  if (value_of(kLink) || value_of(kRma)) {
+  if (text && (value_of(kLink) || value_of(kRma))) {
     refuse(kWay, *text, "decides what SPLITC_LINK and SPLITC_RMA say, too", "unset those");
   }
-  return parse_way(*text);
+  return read_choice(kWay, Way::kUsual, "no way for accesses to travel",
+                     {{"messages", Way::kMessages},
+                      {"specialised", Way::kSpecialised},
+                      {"datagram", Way::kDatagram},
+                      {"memory", Way::kMemory}});
 }
 
 link::FaultPlan read_faults(LinkChoice link) {
@@ -225,16 +195,6 @@ link::FaultPlan read_faults(LinkChoice link) {
     refuse(kFault, *text, "a reliable network loses nothing", "set SPLITC_LINK=datagram as well");
   }
   return plan;
-}
-
-WaitPolicy read_wait() {
-  constexpr std::string_view kName = "SPLITC_WAIT";
-  const auto text = value_of(kName).value_or("auto");
-  if (text == "auto") return WaitPolicy::kAuto;
-  if (text == "spin") return WaitPolicy::kSpin;
-  if (text == "yield") return WaitPolicy::kYield;
-  if (text == "block") return WaitPolicy::kBlock;
-  refuse(kName, text, "not a way to wait", "write auto, spin, yield or block");
 }
 
 constexpr std::string_view kNotForPeople =
@@ -335,33 +295,43 @@ Config read_config() {
   refuse_unknown();
   Config config;
   config.segment_bytes = read_segment(config.segment_bytes);
-  config.verbose = read_switch("SPLITC_VERBOSE", "0");
-  config.statistics = read_statistics();
-  config.watch_near = read_switch(kWatchNear, "0");
+  config.verbose = read_switch("SPLITC_VERBOSE", false);
+  config.statistics = read_choice("SPLITC_STATS", StatisticsForm::kNone, "not a form of statistics",
+                                  {{"0", StatisticsForm::kNone},
+                                   {"1", StatisticsForm::kText},
+                                   {"json", StatisticsForm::kJson}});
+  config.watch_near = read_switch("SPLITC_WATCH_NEAR", false);
   config.trace = value_of(kTrace).value_or("");
   config.trace_bytes = read_trace_bytes(config.trace_bytes);
-  config.wait = read_wait();
+  config.wait = read_choice("SPLITC_WAIT", WaitPolicy::kAuto, "not a way to wait",
+                            {{"auto", WaitPolicy::kAuto},
+                             {"spin", WaitPolicy::kSpin},
+                             {"yield", WaitPolicy::kYield},
+                             {"block", WaitPolicy::kBlock}});
   config.way = read_way();
-  config.link = config.way == Way::kDatagram ? LinkChoice::kDatagram : read_link();
+  config.link = read_choice(kLink, LinkChoice::kFabric, "no way for data to travel",
+                            {{"fabric", LinkChoice::kFabric}, {"datagram", LinkChoice::kDatagram}});
+  if (config.way == Way::kDatagram) config.link = LinkChoice::kDatagram;
   config.faults = read_faults(config.link);
   config.provider = value_of("SPLITC_PROVIDER").value_or("");
   config.interface = value_of("SPLITC_INTERFACE").value_or("");
   config.progress_thread = read_progress(config.link);
-  config.rma = read_switch(kRma, "1") && !is_apart(config.way);
-  config.learn = read_switch("SPLITC_LEARN", "1");
-  if (const auto text = value_of(kCollectives)) config.limits = parse_collectives(*text);
-  config.huge_pages = read_switch("SPLITC_HUGE_PAGES", "1");
-  config.cross_memory = read_cross_memory();
-  config.crash_report = read_switch("SPLITC_CRASH_REPORT", "1");
-  config.survive = read_switch("SPLITC_SURVIVE", "0");
+  config.rma = read_switch(kRma, true) && !is_apart(config.way);
+  config.learn = read_switch("SPLITC_LEARN", true);
+  if (const auto text = value_of("SPLITC_COLLECTIVES")) config.limits = parse_collectives(*text);
+  config.huge_pages = read_switch("SPLITC_HUGE_PAGES", true);
+  config.cross_memory = read_choice("SPLITC_CROSS_MEMORY", true, "no way to reach memory",
+                                    {{"auto", true}, {"off", false}});
+  config.crash_report = read_switch("SPLITC_CRASH_REPORT", true);
+  config.survive = read_switch("SPLITC_SURVIVE", false);
   if (config.survive && !config.trace.empty()) {
     refuse(kTrace, config.trace, "a trace takes all processes of a job, and this one may lose some",
            "unset it, or SPLITC_SURVIVE (--survive)");
   }
   config.stall_s =
-      read_seconds(kStall, config.stall_s, "write one, such as 30, or 0 for no report");
-  config.start_limit_s =
-      read_seconds(kStartLimit, config.start_limit_s, "write one, such as 300, or 0 for no limit");
+      read_seconds("SPLITC_STALL", config.stall_s, "write one, such as 30, or 0 for no report");
+  config.start_limit_s = read_seconds("SPLITC_START_LIMIT", config.start_limit_s,
+                                      "write one, such as 300, or 0 for no limit");
   config.node = read_node();
   read_place_in_job(config);
   read_other_launchers(config);

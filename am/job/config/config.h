@@ -29,7 +29,7 @@ struct Setting {
   std::string_view kind;  // the form of a value, with its unit
   std::string_view default_value;
   std::string_view sentence;
-  bool internal;  // set by splitcrun for its processes, never by a person
+  bool internal = false;  // set by splitcrun for its processes, never by a person
 };
 
 // Where the processes of a job meet that no launcher starts (SPLITC_RENDEZVOUS).

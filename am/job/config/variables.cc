@@ -5,7 +5,6 @@
 #include <fstream>
 #include <iterator>
 #include <numeric>
-#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -59,80 +58,42 @@ std::string contents(std::string_view path) {
   return text;
 }
 
-constexpr double kMostDelayUs = 1e6;
-
 [[noreturn]] void refuse_faults(std::string_view text, std::string_view part, const char* cause) {
   throw Error("SPLITC_FAULT=" + std::string(text) + ": " + std::string(part) + ": " + cause +
               "; write percentages, microseconds and a seed, such as "
               "drop:5,dup:2,reorder:5,delay:200,corrupt:1,seed=7");
 }
 
-// 0.5 of a hundred: 5,000 of a million.
-std::uint32_t read_percentage(std::string_view text, std::string_view part,
-                              std::string_view value) {
-  const auto percent = whole_number<double>(value);
-  if (!percent || !(*percent >= 0 && *percent <= 100)) {
-    refuse_faults(text, part, "no percentage from 0 to 100");
-  }
-  return static_cast<std::uint32_t>(*percent * 10'000);
-}
+constexpr std::pair<std::string_view, std::uint32_t link::FaultPlan::*> kRates[] = {
+    {"drop", &link::FaultPlan::drop},
+    {"dup", &link::FaultPlan::dup},
+    {"reorder", &link::FaultPlan::reorder},
+    {"corrupt", &link::FaultPlan::corrupt}};
 
 void read_part(link::FaultPlan& plan, std::string_view text, std::string_view part) {
   const std::size_t middle = part.find_first_of(":=");
   if (middle == std::string_view::npos) refuse_faults(text, part, "no name and value");
   const std::string_view name = part.substr(0, middle);
   const std::string_view value = part.substr(middle + 1);
-  if (name == "seed") {
+  const auto number_up_to = [&](double most, const char* cause) {
+    const auto number = whole_number<double>(value);
+    if (!number || !(*number >= 0 && *number <= most)) refuse_faults(text, part, cause);
+    return *number;
+  };
+  const auto* const rate = std::ranges::find(kRates, name, [](auto& one) { return one.first; });
+  if (rate != std::end(kRates)) {  // 0.5 of a hundred: 5,000 of a million
+    const double percent = number_up_to(100, "no percentage from 0 to 100");
+    plan.*rate->second = static_cast<std::uint32_t>(percent * 10'000);
+  } else if (name == "delay") {
+    const double us = number_up_to(1e6, "no number of microseconds up to 1000000");
+    plan.delay_ns = static_cast<std::int64_t>(us * 1'000);
+  } else if (name == "seed") {
     const auto seed = whole_number<std::uint64_t>(value);
     if (!seed) refuse_faults(text, part, "no whole number");
     plan.seed = *seed;
-  } else if (name == "delay") {
-    const auto us = whole_number<double>(value);
-    if (!us || !(*us >= 0 && *us <= kMostDelayUs)) {
-      refuse_faults(text, part, "no number of microseconds up to 1000000");
-    }
-    plan.delay_ns = static_cast<std::int64_t>(*us * 1'000);
-  } else if (name == "drop") {
-    plan.drop = read_percentage(text, part, value);
-  } else if (name == "dup") {
-    plan.dup = read_percentage(text, part, value);
-  } else if (name == "reorder") {
-    plan.reorder = read_percentage(text, part, value);
-  } else if (name == "corrupt") {
-    plan.corrupt = read_percentage(text, part, value);
   } else {
     refuse_faults(text, part, "there are drop, dup, reorder, delay, corrupt and seed");
   }
-}
-
-template <class Value>
-using Name = std::pair<std::string_view, Value>;
-
-constexpr Name<LinkChoice> kLinks[] = {{"fabric", LinkChoice::kFabric},
-                                       {"datagram", LinkChoice::kDatagram}};
-constexpr Name<Way> kWays[] = {{"messages", Way::kMessages},
-                               {"specialised", Way::kSpecialised},
-                               {"datagram", Way::kDatagram},
-                               {"memory", Way::kMemory}};
-
-// "a, b or c"
-template <class Value>
-std::string list_of(std::span<const Name<Value>> names) {
-  std::string list;
-  for (std::size_t i = 0; i < names.size(); ++i) {
-    list.append(i == 0 ? "" : i + 1 == names.size() ? " or " : ", ").append(names[i].first);
-  }
-  return list;
-}
-
-template <class Value>
-Value find(std::string_view setting, std::string_view text, const char* what,
-           std::span<const Name<Value>> names) {
-  for (const auto& [name, value] : names) {
-    if (name == text) return value;
-  }
-  throw Error(std::string(setting) + "=" + std::string(text) + ": no way for " + what +
-              " to travel; write " + list_of(names));
 }
 
 }  // namespace
@@ -223,13 +184,5 @@ link::FaultPlan parse_faults(std::string_view text) {
   }
   return plan;
 }
-
-// --- Ways
-
-LinkChoice parse_link(std::string_view text) {
-  return find<LinkChoice>("SPLITC_LINK", text, "data", kLinks);
-}
-
-Way parse_way(std::string_view text) { return find<Way>("SPLITC_WAY", text, "accesses", kWays); }
 
 }  // namespace am

@@ -70,8 +70,4 @@ std::string text_of(const schedule::Limits& limits);
 // reorder and corrupt are percentages, delay is in microseconds.
 link::FaultPlan parse_faults(std::string_view text);
 
-// The values of SPLITC_LINK and SPLITC_WAY.
-LinkChoice parse_link(std::string_view text);
-Way parse_way(std::string_view text);
-
 }  // namespace am
