@@ -13,7 +13,7 @@
 #include "am/core/process.h"
 #include "am/far/far_memory.h"
 #include "am/job/bootstrap/bootstrap.h"
-#include "am/job/bootstrap/out_of_band.h"
+#include "am/job/bootstrap/launchers.h"
 #include "am/job/card.h"
 #include "am/job/config/config.h"
 #include "am/job/config/control.h"

@@ -89,7 +89,7 @@ set(SPLITPHASE_WITHOUT "^$")
 set(SPLITPHASE_INSTEAD "")
 if(NOT SPLITPHASE_HAS_LIBFABRIC)
   string(APPEND SPLITPHASE_WITHOUT
-    "|^rdma/|^am/link/(fabric|datagram)/|^am/job/(links|network)\\.cc")
+    "|^rdma/|^am/link/(fabric|datagram)/|^am/job/network\\.cc")
   list(APPEND SPLITPHASE_INSTEAD packaging/without/libfabric.cc)
 endif()
 if(NOT SPLITPHASE_HAS_PMIX)

@@ -1,5 +1,3 @@
-#include "am/job/bootstrap/pmix.h"
-
 #include <dlfcn.h>
 #include <pmix.h>
 #include <unistd.h>
@@ -7,8 +5,10 @@
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
+#include <memory>
 
 #include "am/job/bootstrap/endings.h"
+#include "am/job/bootstrap/launchers.h"
 #include "am/job/bootstrap/mpi_state.h"
 
 #ifdef __SANITIZE_ADDRESS__
@@ -58,10 +58,8 @@ void on_lost_launcher(std::size_t, pmix_status_t, const pmix_proc_t*, pmix_info_
   _exit(1);
 }
 
-}  // namespace
-
 // Loaded only where it is needed: with what it depends on, it would make every start slower.
-struct BootstrapPmix::Library {
+struct Library {
   void* const handle = load();  // stays: its threads may outlive this object
   decltype(PMIx_Init)* const init = function<decltype(PMIx_Init)>(handle, "PMIx_Init");
   decltype(PMIx_Finalize)* const finalize =
@@ -77,100 +75,112 @@ struct BootstrapPmix::Library {
   pmix_proc_t me{};
 };
 
-BootstrapPmix::BootstrapPmix() : library_(std::make_unique<Library>()) {
-  check("PMIx_Init", library_->init(&library_->me, nullptr, 0));
-  my_rank = rank();
-  pmix_status_t lost = PMIX_ERR_LOST_CONNECTION;
-  library_->register_event_handler(&lost, 1, nullptr, 0, on_lost_launcher, nullptr, nullptr);
-  pmix_proc_t all = library_->me;
-  all.rank = PMIX_RANK_WILDCARD;
-  pmix_value_t* found = nullptr;
-  check("PMIx_Get(PMIX_JOB_SIZE)", library_->get(&all, PMIX_JOB_SIZE, nullptr, 0, &found));
-  const Value value(found);
-  if (value->type != PMIX_UINT32 || rank() >= value->data.uint32) {
-    throw Error("rank " + std::to_string(rank()) +
-                ": the launcher's PMIx server gives no size of the job that fits");
+class BootstrapPmix final : public Bootstrap {
+ public:
+  BootstrapPmix() {
+    check("PMIx_Init", library_.init(&library_.me, nullptr, 0));
+    my_rank = rank();
+    pmix_status_t lost = PMIX_ERR_LOST_CONNECTION;
+    library_.register_event_handler(&lost, 1, nullptr, 0, on_lost_launcher, nullptr, nullptr);
+    pmix_proc_t all = library_.me;
+    all.rank = PMIX_RANK_WILDCARD;
+    pmix_value_t* found = nullptr;
+    check("PMIx_Get(PMIX_JOB_SIZE)", library_.get(&all, PMIX_JOB_SIZE, nullptr, 0, &found));
+    const Value value(found);
+    if (value->type != PMIX_UINT32 || rank() >= value->data.uint32) {
+      throw Error("rank " + std::to_string(rank()) +
+                  ": the launcher's PMIx server gives no size of the job that fits");
+    }
+    size_ = value->data.uint32;
+    if (size_ == 1) return;
+    // Some servers take a process that leaves with 0 for one that has done its work.
+    expect_no_exit(rank(), nullptr);
   }
-  size_ = value->data.uint32;
-  if (size_ == 1) return;
-  // Some servers take a process that leaves with 0 for one that has done its work.
-  expect_no_exit(rank(), nullptr);
-}
 
-BootstrapPmix::~BootstrapPmix() = default;
-
-Rank BootstrapPmix::rank() const { return library_->me.rank; }
-
-std::vector<std::vector<std::byte>> BootstrapPmix::exchange(std::span<const std::byte> mine) {
-  check_blob(mine);
-  const std::string key = "splitphase-" + std::to_string(round_++);
-  // Never empty: the first byte says nothing.
-  std::vector<std::byte> padded(1 + mine.size());
-  std::ranges::copy(mine, padded.begin() + 1);
-  pmix_value_t value{};
-  value.type = PMIX_BYTE_OBJECT;
-  value.data.bo = {.bytes = reinterpret_cast<char*>(padded.data()), .size = padded.size()};
-  check("PMIx_Put", library_->put(PMIX_GLOBAL, key.c_str(), &value));
-  check("PMIx_Commit", library_->commit());
-  fence(true);
-  std::vector<std::vector<std::byte>> all;
-  all.reserve(size_);
-  for (Rank rank = 0; rank < size_; ++rank) all.push_back(get(rank, key));
-  return all;
-}
-
-void BootstrapPmix::barrier() { fence(false); }
-
-void BootstrapPmix::finished() {
-  if (finished_) return;
-  finished_ = true;
-  if (mpi_phase() == MpiPhase::kBefore) {
-    // Open MPI's MPI_Init fails behind the last PMIx_Finalize of a process.
-    say_at_exit([finalize = library_->finalize] { finalize(nullptr, 0); });
-  } else {
-    check("PMIx_Finalize", library_->finalize(nullptr, 0));
+  Rank rank() const override { return library_.me.rank; }
+  std::uint32_t size() const override { return size_; }
+  std::string launcher() const override { return "PMIx"; }
+  std::vector<std::vector<std::byte>> exchange(std::span<const std::byte> mine) override {
+    check_blob(mine);
+    const std::string key = "splitphase-" + std::to_string(round_++);
+    // Never empty: the first byte says nothing.
+    std::vector<std::byte> padded(1 + mine.size());
+    std::ranges::copy(mine, padded.begin() + 1);
+    pmix_value_t value{};
+    value.type = PMIX_BYTE_OBJECT;
+    value.data.bo = {.bytes = reinterpret_cast<char*>(padded.data()), .size = padded.size()};
+    check("PMIx_Put", library_.put(PMIX_GLOBAL, key.c_str(), &value));
+    check("PMIx_Commit", library_.commit());
+    fence(true);
+    std::vector<std::vector<std::byte>> all;
+    all.reserve(size_);
+    for (Rank rank = 0; rank < size_; ++rank) all.push_back(get(rank, key));
+    return all;
   }
-  permit_exit();
-}
 
-// Not by PMIx_Abort: it makes mpirun 4.1.4 crash or hang now and then. Every server takes it for a
-// failure of the job when a process leaves without PMIx_Finalize.
-void BootstrapPmix::report_abort(int, std::string_view sentence) { print_last_sentence(sentence); }
-
-// A barrier; with `collect` everybody has everybody's values after it.
-void BootstrapPmix::fence(bool collect) {
-  pmix_info_t info{};
-  std::strncpy(info.key, PMIX_COLLECT_DATA, PMIX_MAX_KEYLEN);
-  info.value.type = PMIX_BOOL;
-  info.value.data.flag = collect;
-  check("PMIx_Fence", library_->fence(nullptr, 0, &info, 1));
-}
-
-std::vector<std::byte> BootstrapPmix::get(Rank rank, const std::string& key) {
-  pmix_proc_t from = library_->me;
-  from.rank = rank;
-  pmix_value_t* found = nullptr;
-  check("PMIx_Get of what rank " + std::to_string(rank) + " gave",
-        library_->get(&from, key.c_str(), nullptr, 0, &found));
-  const Value value(found);
-  if (value->type != PMIX_BYTE_OBJECT || value->data.bo.size == 0) {
-    throw Error("rank " + std::to_string(this->rank()) + ": the address of rank " +
-                std::to_string(rank) + " came damaged through the launcher's PMIx server");
+  void barrier() override { fence(false); }
+  void finished() override {
+    if (finished_) return;
+    finished_ = true;
+    if (mpi_phase() == MpiPhase::kBefore) {
+      // Open MPI's MPI_Init fails behind the last PMIx_Finalize of a process.
+      say_at_exit([finalize = library_.finalize] { finalize(nullptr, 0); });
+    } else {
+      check("PMIx_Finalize", library_.finalize(nullptr, 0));
+    }
+    permit_exit();
   }
-  const auto* bytes = reinterpret_cast<const std::byte*>(value->data.bo.bytes);
-  return {bytes + 1, bytes + value->data.bo.size};
-}
 
-void BootstrapPmix::check(const std::string& call, int status) const {
-  if (status == PMIX_SUCCESS) return;
-  if (status == PMIX_ERR_PARTIAL_SUCCESS) {
-    throw Error("rank " + std::to_string(rank()) +
-                ": another process of the job has died, or left before it had finished");
+ private:
+  // Not by PMIx_Abort: it makes mpirun 4.1.4 crash or hang now and then. Every server takes it for
+  // a failure of the job when a process leaves without PMIx_Finalize.
+  void report_abort(int, std::string_view sentence) override { print_last_sentence(sentence); }
+
+  // A barrier; with `collect` everybody has everybody's values after it.
+  void fence(bool collect) {
+    pmix_info_t info{};
+    std::strncpy(info.key, PMIX_COLLECT_DATA, PMIX_MAX_KEYLEN);
+    info.value.type = PMIX_BOOL;
+    info.value.data.flag = collect;
+    check("PMIx_Fence", library_.fence(nullptr, 0, &info, 1));
   }
-  const std::string who = size_ == 0 ? "" : "rank " + std::to_string(rank()) + ": ";
-  throw Error(who + call + ": " + library_->error_string(status) + " (" + std::to_string(status) +
-              "); the launcher's PMIx server has died or is ending the job, or it never started "
-              "this process");
-}
+
+  std::vector<std::byte> get(Rank rank, const std::string& key) {
+    pmix_proc_t from = library_.me;
+    from.rank = rank;
+    pmix_value_t* found = nullptr;
+    check("PMIx_Get of what rank " + std::to_string(rank) + " gave",
+          library_.get(&from, key.c_str(), nullptr, 0, &found));
+    const Value value(found);
+    if (value->type != PMIX_BYTE_OBJECT || value->data.bo.size == 0) {
+      throw Error("rank " + std::to_string(this->rank()) + ": the address of rank " +
+                  std::to_string(rank) + " came damaged through the launcher's PMIx server");
+    }
+    const auto* bytes = reinterpret_cast<const std::byte*>(value->data.bo.bytes);
+    return {bytes + 1, bytes + value->data.bo.size};
+  }
+
+  // Throws Error unless `status`, which `call` returned, is success.
+  void check(const std::string& call, int status) const {
+    if (status == PMIX_SUCCESS) return;
+    if (status == PMIX_ERR_PARTIAL_SUCCESS) {
+      throw Error("rank " + std::to_string(rank()) +
+                  ": another process of the job has died, or left before it had finished");
+    }
+    const std::string who = size_ == 0 ? "" : "rank " + std::to_string(rank()) + ": ";
+    throw Error(who + call + ": " + library_.error_string(status) + " (" + std::to_string(status) +
+                "); the launcher's PMIx server has died or is ending the job, or it never started "
+                "this process");
+  }
+
+  Library library_;
+  std::uint32_t size_ = 0;
+  std::uint32_t round_ = 0;  // of exchange(); every round has keys of its own
+  bool finished_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Bootstrap> join_pmix() { return std::make_unique<BootstrapPmix>(); }
 
 }  // namespace am

@@ -6,8 +6,8 @@
 #include <string>
 
 #include "am/job/bootstrap/endings.h"
+#include "am/job/bootstrap/launchers.h"
 #include "am/job/bootstrap/packing.h"
-#include "am/job/bootstrap/pmi1.h"
 #include "am/types/types.h"
 #include "tests/am/fuzz/fuzz.h"
 
@@ -75,10 +75,10 @@ bool decode(const Records& input) {
   shutdown(ends[0], SHUT_WR);
   bool accepted = true;
   try {
-    BootstrapPmi1 launcher(PmiConnection{.rank = 0, .size = size, .fd = ends[1]});
+    const auto launcher = join_pmi1({.rank = 0, .size = size, .fd = ends[1]});
     const Bytes mine{std::byte{'a'}, std::byte{'b'}, std::byte{'c'}};
-    if (launcher.exchange(mine).size() != size) std::abort();
-    launcher.barrier();
+    if (launcher->exchange(mine).size() != size) std::abort();
+    launcher->barrier();
   } catch (const Error&) {
     accepted = false;
   }

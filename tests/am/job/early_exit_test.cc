@@ -7,7 +7,7 @@
 #include <string>
 
 #include "am/job/bootstrap/endings.h"
-#include "am/job/bootstrap/pmi1.h"
+#include "am/job/bootstrap/launchers.h"
 #include "tests/am/job/fake_launcher.h"
 #include "tests/shmem/in_child.h"
 
@@ -26,7 +26,7 @@ using test::FakeLauncher;
 std::string last_word_before(const std::function<void()>& leave) {
   FakeLauncher launcher({.size = 2});
   shmem::test::in_child([&]() -> std::string {
-    const BootstrapPmi1 job(launcher.connection());
+    const auto job = join_pmi1(launcher.connection());
     leave();
     return "stayed";
   });
@@ -43,7 +43,7 @@ TEST(EarlyExit, leaving_before_the_end_aborts_the_job) {
 TEST(EarlyExit, leaving_before_the_end_is_said_and_is_no_success) {
   const FakeLauncher launcher({.size = 2});
   const auto leave = [&](const auto& how) {
-    const BootstrapPmi1 job(launcher.connection());
+    const auto job = join_pmi1(launcher.connection());
     how();
   };
   const char* sentence = "rank 0: left .* before it had finished the job";
@@ -56,7 +56,7 @@ TEST(EarlyExit, leaving_after_the_end_is_nothing) {
   const FakeLauncher launcher({.size = 2});
   EXPECT_EXIT(
       {
-        BootstrapPmi1(launcher.connection()).finished();
+        join_pmi1(launcher.connection())->finished();
         std::exit(0);
       },
       testing::ExitedWithCode(0), "^$");
@@ -64,7 +64,7 @@ TEST(EarlyExit, leaving_after_the_end_is_nothing) {
 
 TEST(EarlyExit, child_of_a_process_may_leave) {
   FakeLauncher launcher({.size = 2});
-  const BootstrapPmi1 job(launcher.connection());
+  const auto job = join_pmi1(launcher.connection());
   EXPECT_EXIT(std::exit(0), testing::ExitedWithCode(0), "^$");  // the child of a death test
   EXPECT_EQ(launcher.heard().back(), "cmd=get_my_kvsname");
   permit_exit();  // this process too

@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "am/job/bootstrap/pmi1.h"
+#include "am/job/bootstrap/launchers.h"
 #include "tests/am/job/fake_launcher.h"
 #include "tests/shmem/in_child.h"
 
@@ -133,15 +133,15 @@ std::size_t exchange_in_job_of(std::uint32_t size) {
   const auto results = in_children(size + 1, [&](unsigned who) -> std::string {
     if (who == size) return std::to_string(launcher.serve());
     const Leaving leaving(launcher.connection(who).fd);
-    BootstrapPmi1 job(launcher.connection(who));
+    const auto job = join_pmi1(launcher.connection(who));
     for (unsigned round = 0; round < 3; ++round) {
-      const auto all = job.exchange(blob_of(who, round));
+      const auto all = job->exchange(blob_of(who, round));
       if (all.size() != size) return "not all";
       for (Rank rank = 0; rank < size; ++rank) {
         if (all[rank] != blob_of(rank, round)) return "wrong";
       }
     }
-    job.finished();
+    job->finished();
     return "right";
   });
   for (std::uint32_t rank = 0; rank < size; ++rank) EXPECT_EQ(results[rank], "right") << rank;

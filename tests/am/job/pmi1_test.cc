@@ -1,5 +1,3 @@
-#include "am/job/bootstrap/pmi1.h"
-
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/socket.h>
@@ -12,6 +10,7 @@
 #include <vector>
 
 #include "am/job/bootstrap/endings.h"
+#include "am/job/bootstrap/launchers.h"
 #include "tests/am/job/fake_launcher.h"
 
 namespace am {
@@ -27,15 +26,15 @@ std::vector<std::byte> some_bytes(std::size_t count) {
 
 // That every exchange of these sizes gives everybody what was given.
 void expect_exchanges(const FakeLauncher& launcher, std::uint32_t size) {
-  BootstrapPmi1 job(launcher.connection());
-  EXPECT_EQ(job.rank(), 0u);
-  EXPECT_EQ(job.size(), size);
+  const auto job = join_pmi1(launcher.connection());
+  EXPECT_EQ(job->rank(), 0u);
+  EXPECT_EQ(job->size(), size);
   for (const std::size_t count : {512, 0, 1, 200, 0, 511}) {
     const auto mine = some_bytes(count);
-    const auto all = job.exchange(mine);
+    const auto all = job->exchange(mine);
     ASSERT_EQ(all.size(), size);
     for (const auto& blob : all) EXPECT_EQ(blob, mine);
-    job.barrier();
+    job->barrier();
   }
 }
 
@@ -59,9 +58,9 @@ void expect_lie_noticed(const std::string& command, const std::string& lie,
   const FakeLauncher launcher({.size = 2, .lies = {{command, lie}}});
   expect_refused(
       [&] {
-        BootstrapPmi1 job(launcher.connection());
-        job.exchange(some_bytes(100));
-        job.finished();
+        const auto job = join_pmi1(launcher.connection());
+        job->exchange(some_bytes(100));
+        job->finished();
       },
       parts);
 }
@@ -95,40 +94,40 @@ TEST_F(BootstrapPmi1Test, waits_on_a_socket_that_does_not_block) {
 
 TEST_F(BootstrapPmi1Test, programs_that_it_starts_do_not_get_the_socket) {
   const FakeLauncher launcher({});
-  const BootstrapPmi1 job(launcher.connection());
+  const auto job = join_pmi1(launcher.connection());
   EXPECT_EQ(fcntl(launcher.connection().fd, F_GETFD), FD_CLOEXEC);
 }
 
 TEST_F(BootstrapPmi1Test, says_goodbye_once_and_only_when_finished) {
   FakeLauncher launcher({});
   {
-    BootstrapPmi1 job(launcher.connection());
-    job.finished();
-    job.finished();
+    const auto job = join_pmi1(launcher.connection());
+    job->finished();
+    job->finished();
   }
   const auto heard = launcher.heard();
   EXPECT_EQ(std::count(heard.begin(), heard.end(), "cmd=finalize"), 1);
   FakeLauncher other({});
-  { const BootstrapPmi1 job(other.connection()); }
+  { const auto job = join_pmi1(other.connection()); }
   EXPECT_EQ(other.heard().back(), "cmd=get_my_kvsname");
 }
 
 TEST_F(BootstrapPmi1Test, abort_tells_the_launcher_and_says_the_sentence) {
   FakeLauncher launcher({});
-  EXPECT_EXIT(BootstrapPmi1(launcher.connection()).abort(7, "rank 0: no more room"),
+  EXPECT_EXIT(join_pmi1(launcher.connection())->abort(7, "rank 0: no more room"),
               testing::ExitedWithCode(7), "^rank 0: no more room\n$");
   EXPECT_EQ(launcher.heard().back(), "cmd=abort exitcode=7");
 }
 
 TEST_F(BootstrapPmi1Test, closed_descriptor_is_refused) {
-  expect_refused([] { BootstrapPmi1({.rank = 0, .size = 1, .fd = 999}); },
+  expect_refused([] { join_pmi1({.rank = 0, .size = 1, .fd = 999}); },
                  {"PMI_FD=999: PMI_FD is not open", "mpiexec.hydra"});
 }
 
 TEST_F(BootstrapPmi1Test, what_is_no_socket_is_refused) {
   int ends[2];
   ASSERT_EQ(pipe(ends), 0);
-  expect_refused([&] { BootstrapPmi1({.rank = 0, .size = 1, .fd = ends[1]}); }, {"not listen"});
+  expect_refused([&] { join_pmi1({.rank = 0, .size = 1, .fd = ends[1]}); }, {"not listen"});
   close(ends[0]);
   close(ends[1]);
 }
