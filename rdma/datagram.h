@@ -10,7 +10,6 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
@@ -42,8 +41,6 @@ class DatagramEndpoint {
 
   // Throws Error: libfabric refuses, or datagrams are shorter than `least_bytes`.
   DatagramEndpoint(Fabric& fabric, const Options& options, std::size_t least_bytes = 0);
-  DatagramEndpoint(const DatagramEndpoint&) = delete;
-  DatagramEndpoint& operator=(const DatagramEndpoint&) = delete;
 
   // What others need to reach this endpoint, and the way back: see Endpoint.
   std::vector<std::byte> address() const {

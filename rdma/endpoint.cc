@@ -4,10 +4,7 @@
 #include <rdma/fi_rma.h>
 #include <unistd.h>
 
-#include <algorithm>
-#include <array>
 #include <fstream>
-#include <string>
 
 #include "rdma/error.h"
 #include "rdma/process.h"

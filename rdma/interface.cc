@@ -19,7 +19,6 @@
 #include <iterator>
 #include <map>
 #include <memory>
-#include <set>
 #include <sstream>
 #include <string_view>
 #include <system_error>

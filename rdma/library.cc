@@ -6,7 +6,6 @@
 #include <array>
 #include <cstddef>
 #include <cstdlib>
-#include <string>
 
 #include "rdma/error.h"
 

@@ -37,8 +37,6 @@ class ProviderGuard {
   ProviderGuard(const std::string& who, std::string subject, std::string remedy,
                 Patience patience = kPatience);
   ~ProviderGuard();
-  ProviderGuard(const ProviderGuard&) = delete;
-  ProviderGuard& operator=(const ProviderGuard&) = delete;
 
   // Returns what `call` returns. `name` is a string literal.
   template <class Call>

@@ -39,8 +39,6 @@ struct RegistrationCache::Entry {
     --cache.stats_.live;
     cache.stats_.live_bytes -= size();
   }
-  Entry(const Entry&) = delete;
-  Entry& operator=(const Entry&) = delete;
 
   std::size_t size() const noexcept { return range.end - range.begin; }
   bool idle() const noexcept { return place.empty(); }

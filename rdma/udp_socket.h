@@ -57,8 +57,6 @@ class UdpSocket {
   // On a port of the address `local`, which the interface has. Throws Error: the system refuses.
   UdpSocket(std::span<const std::byte> local, const std::string& interface, const Options& options);
   ~UdpSocket();
-  UdpSocket(const UdpSocket&) = delete;
-  UdpSocket& operator=(const UdpSocket&) = delete;
 
   std::vector<std::byte> address() const;
   // Throws Error: not an address of the same family.

@@ -51,8 +51,6 @@ class UserfaultMonitor final : public UnmapMonitor {
   // Throws Error where the system does not permit it.
   UserfaultMonitor();
   ~UserfaultMonitor() override;
-  UserfaultMonitor(const UserfaultMonitor&) = delete;
-  UserfaultMonitor& operator=(const UserfaultMonitor&) = delete;
 
   bool watch(AddressRange range) override;
   void forget(AddressRange range) noexcept override;

@@ -6,9 +6,6 @@
 #include <cstring>
 #include <string>
 #include <string_view>
-#include <utility>
-
-#include "shmem/region.h"
 
 namespace shmem {
 namespace {

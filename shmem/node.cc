@@ -12,10 +12,8 @@
 #include <filesystem>
 #include <fstream>
 #include <set>
-#include <string>
 #include <string_view>
 #include <system_error>
-#include <vector>
 
 #include "shmem/region.h"
 

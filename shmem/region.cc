@@ -17,7 +17,6 @@
 #include <fstream>
 #include <limits>
 #include <mutex>
-#include <span>
 #include <utility>
 #include <vector>
 

@@ -1,6 +1,5 @@
 #include "am/far/one_sided.h"
 
-#include <algorithm>
 #include <atomic>
 #include <cstring>
 

@@ -4,7 +4,6 @@
 #include <cstring>
 #include <utility>
 
-#include "am/types/object_pool.h"
 #include "am/types/shared_words.h"
 
 namespace am {

@@ -7,13 +7,11 @@
 #include <cstring>
 #include <functional>
 #include <span>
-#include <string>
 #include <string_view>
 #include <unordered_map>
 
 #include "shmem/doorbell.h"
 #include "shmem/mailbox_layout.h"
-#include "shmem/node.h"
 
 namespace am {
 namespace {

@@ -1,9 +1,13 @@
-// What each process gives to all others before any memory is shared.
+// What each process gives to all others before any memory is shared. Cards say which processes may
+// be near one another, and a trial which are.
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "am/job/bootstrap/bootstrap.h"
@@ -28,7 +32,7 @@ struct Card {
   std::uint16_t trace;                       // not 0: SPLITC_TRACE
   std::uint16_t threads;                     // that run() was told of
   schedule::Limits limits;                   // SPLITC_COLLECTIVES
-  // 0 where it is sent. Of one place, those of another part cannot be opened (am/job/trial.h).
+  // 0 where it is sent. Of one place, those of another part cannot be opened (trial.cc).
   std::uint64_t part;
 
   // Whether two processes share memory, or at least a machine.
@@ -65,5 +69,29 @@ std::string warning_of(const Layout& layout, Rank me);
 
 // Time in proportion to the number of cards, however many nodes they are of.
 Layout lay_out(const std::vector<Card>& cards, Rank me);
+
+// What one process has found out about the others of its place.
+struct Trial {
+  std::vector<std::pair<Rank, shmem::Region>> opened;  // their segments, by rank
+  std::vector<Rank> refused;                           // those that it may not open
+  std::string cause;                                   // of the first; "": none
+};
+
+// Tries to open the segment of each process whose card is near `me`. Not collective. Throws Error
+// if there is no room for one; that the system keeps one closed is no error.
+Trial try_neighbours(const std::vector<Card>& cards, Rank me);
+
+// That the first of those that `me` may not open is far, and why, in one sentence.
+std::string sentence_of(const Trial& trial, Rank me);
+
+// Gives processes that cannot open each other's segments a different Card::part, in `cards` of
+// every process alike; near are only processes of which each can open each. Collective: no process
+// returns before all have tried.
+void settle_parts(Bootstrap& bootstrap, std::vector<Card>& cards, const Trial& mine);
+
+// In the order of the processes of one place, which part each is in: the first whose members it
+// gets on with. refused[i] has a bit for each that i may not open, from the lowest of a byte; bits
+// that are not there are 0.
+std::vector<std::uint32_t> parts_of(std::span<const std::vector<std::byte>> refused);
 
 }  // namespace am

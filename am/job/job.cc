@@ -28,7 +28,6 @@
 #include "am/job/start_watch.h"
 #include "am/job/statistics/job_statistics.h"
 #include "am/job/trace/job_trace.h"
-#include "am/job/trial.h"
 #include "am/route/port.h"
 #include "shmem/node.h"
 #include "shmem/region.h"
@@ -59,8 +58,7 @@ shmem::Region make_region(Rank rank, const Config& config) {
 std::unique_ptr<StartWatch> make_start_watch(const Config& config) {
   const bool alone = !config.out_of_band && !config.rendezvous && !config.pmix && !config.pmi;
   if (config.job_fd >= 0 || alone) return nullptr;
-  return std::make_unique<StartWatch>(
-      StartWatch::Options{.say_s = config.stall_s, .limit_s = config.start_limit_s});
+  return std::make_unique<StartWatch>(config.stall_s, config.start_limit_s);
 }
 
 // Of all processes of this node.
@@ -194,8 +192,7 @@ void Job::discard_segment(Rank dead) const {
 // For a job that splitcrun does not watch.
 Function<void()> Job::make_watch() {
   if (bootstrap_->activity() != nullptr) return nullptr;
-  stall_reporter_ = std::make_unique<StallReporter>(config_->stall_s);
-  return [this] { stall_reporter_->look(*router_); };
+  return [this, look = make_stall_reporter(config_->stall_s)] { look(*router_); };
 }
 
 void Job::add_neighbours(Trial& trial, const std::vector<Rank>& near) {
@@ -241,8 +238,7 @@ ExitRequest* Job::exit_request() noexcept { return bootstrap_->exit_request(); }
 Job::~Job() {
   if (!is_forked()) return;
   const auto forget = [](auto&... parts) { (static_cast<void>(parts.release()), ...); };
-  forget(bootstrap_, router_, process_, barrier_, crash_report_, stall_reporter_, death_watch_,
-         statistics_, trace_);
+  forget(bootstrap_, router_, process_, barrier_, crash_report_, death_watch_, statistics_, trace_);
 }
 
 std::vector<std::vector<std::byte>> Job::exchange_bytes(std::span<const std::byte> mine,

@@ -25,7 +25,6 @@ class JobStatistics;
 class JobTrace;
 struct Layout;
 struct OutOfBand;
-class StallReporter;
 class StartWatch;
 struct Trial;
 
@@ -64,8 +63,6 @@ class Job final : public Exchange {
   explicit Job(const Config& config);
   // Not collective. A process that leaves without having returned from finish() ends the whole job.
   ~Job() override;
-  Job(const Job&) = delete;
-  Job& operator=(const Job&) = delete;
 
   // This process, 0 to size() - 1, and how many processes there are. Constant; any thread.
   Rank rank() const noexcept { return router_->rank(); }
@@ -187,10 +184,9 @@ class Job final : public Exchange {
   Owned<Barrier> barrier_;
   std::uint64_t messages_ = 0;  // sent and received, at the last entry of quiesce()
   Owned<CrashReport> crash_report_;
-  Owned<StallReporter> stall_reporter_;  // where no launcher watches
-  Owned<DeathWatch> death_watch_;        // in a job that goes on without its dead
-  Owned<JobStatistics> statistics_;      // until finish(), if statistics are requested
-  Owned<JobTrace> trace_;                // until finish(), if there is to be one
+  Owned<DeathWatch> death_watch_;    // in a job that goes on without its dead
+  Owned<JobStatistics> statistics_;  // until finish(), if statistics are requested
+  Owned<JobTrace> trace_;            // until finish(), if there is to be one
 };
 
 }  // namespace am

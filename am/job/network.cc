@@ -5,7 +5,6 @@
 #include <functional>
 #include <memory>
 #include <span>
-#include <string>
 #include <utility>
 #include <vector>
 
@@ -194,9 +193,8 @@ std::string join_network(Bootstrap& bootstrap, const Config& config, bool one_ho
         "do without --survive (SPLITC_SURVIVE)");
   }
   try {
-    router.add_port(
-        std::make_unique<Port>(router, Network(bootstrap, config, one_host, router, who).open(),
-                               Port::Options{.progress_thread = config.progress_thread}));
+    router.add_port(std::make_unique<Port>(
+        router, Network(bootstrap, config, one_host, router, who).open(), config.progress_thread));
     return rdma::library_text();
   } catch (const rdma::Error& error) {
     throw Error(who + error.what());

@@ -1,9 +1,7 @@
-#include "am/job/trial.h"
-
 #include <algorithm>
 #include <cstddef>
 
-#include "shmem/region.h"
+#include "am/job/card.h"
 
 namespace am {
 namespace {

@@ -52,8 +52,6 @@ class EventDescriptor {
   // `router` outlives it. Throws Error if the process may have no more descriptors.
   explicit EventDescriptor(Router& router);
   ~EventDescriptor();
-  EventDescriptor(const EventDescriptor&) = delete;
-  EventDescriptor& operator=(const EventDescriptor&) = delete;
 
   int fd() const noexcept { return set_.fd(); }
 

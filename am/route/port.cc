@@ -3,7 +3,6 @@
 #include <poll.h>
 
 #include <algorithm>
-#include <atomic>
 #include <exception>
 #include <memory>
 #include <mutex>
@@ -11,7 +10,6 @@
 #include <thread>
 #include <utility>
 
-#include "am/link/link.h"
 #include "am/link/progress_thread.h"
 #include "am/route/event_descriptor.h"
 #include "am/route/router.h"
@@ -39,12 +37,12 @@ void note_pieces(Activity& activity, std::uint64_t pieces, std::uint64_t& noted)
 
 }  // namespace
 
-Port::Port(Router& router, Owned<link::Link> link, const Options& options)
+Port::Port(Router& router, Owned<link::Link> link, bool progress_thread)
     : router_(router),
       link_(std::move(link)),
       rings_(router.rings()),
       sinks_([this](Rank from, const link::PacketHeader& packet) { refuse(from, packet); }) {
-  if (options.progress_thread) {
+  if (progress_thread) {
     progress_ =
         std::make_unique<link::ProgressThread>(*link_, [&router] { router.notify(router.rank()); });
   }

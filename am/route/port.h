@@ -81,16 +81,11 @@ class Port {
   void enter() noexcept { lock_.lock(); }
   void leave() noexcept { lock_.unlock(); }
 
-  struct Options {
-    bool progress_thread =
-        false;  // a thread makes progress while nobody polls; the link was made for several threads
-  };
-
+  // `progress_thread`: a thread makes progress while nobody polls; the link was made for several
+  // threads.
   // `router` outlives the port and reaches this process itself already.
-  Port(Router& router, Owned<link::Link> link, const Options& options);
+  Port(Router& router, Owned<link::Link> link, bool progress_thread = false);
   ~Port();
-  Port(const Port&) = delete;
-  Port& operator=(const Port&) = delete;
 
   link::Link& link() noexcept { return *link_; }
   SendStats send_stats() {

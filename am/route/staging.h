@@ -2,7 +2,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <mutex>
 #include <span>
 #include <vector>
@@ -22,10 +21,6 @@ class Staging {
  public:
   // Bytes of a slot that are lent to a message, of its reply's payload.
   static constexpr std::size_t kInSlot = shmem::kPayloadBytes;
-
-  Staging() = default;
-  Staging(const Staging&) = delete;
-  Staging& operator=(const Staging&) = delete;
 
   // Copies `payload` to where take() finds it by what `slot` holds then. Throws shmem::Error if
   // there is no memory.

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "am/route/region_header.h"
+#include "am/route/router.h"
 #include "splitc/world/place.h"
 
 // What the library keeps at the start of every process's segment, all zero at first:

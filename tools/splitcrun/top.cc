@@ -11,7 +11,6 @@
 #include <numeric>
 #include <utility>
 
-#include "am/job/stall/process_text.h"
 #include "am/route/process_stat.h"
 #include "tools/splitcrun/standstill.h"
 

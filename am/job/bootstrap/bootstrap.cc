@@ -1,7 +1,5 @@
 #include "am/job/bootstrap/bootstrap.h"
 
-#include <unistd.h>
-
 #include <cstdio>
 
 #include "am/job/bootstrap/endings.h"

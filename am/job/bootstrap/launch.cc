@@ -71,8 +71,6 @@ class BootstrapLaunch final : public Bootstrap {
     join();
     tell_of_lost_output(&control_.output_lost);
   }
-  BootstrapLaunch(const BootstrapLaunch&) = delete;
-  BootstrapLaunch& operator=(const BootstrapLaunch&) = delete;
   ~BootstrapLaunch() override { tell_of_lost_output(nullptr); }
 
   Rank rank() const override { return rank_; }

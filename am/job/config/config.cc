@@ -7,7 +7,6 @@
 #include <cstdlib>
 #include <initializer_list>
 #include <limits>
-#include <optional>
 #include <utility>
 
 #include "am/job/config/variables.h"

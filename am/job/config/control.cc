@@ -1,7 +1,5 @@
 #include "am/job/config/control.h"
 
-#include "am/job/config/exit_request.h"
-
 namespace am {
 
 // The word of the launcher's barrier changes, too: who waits there looks who has died.

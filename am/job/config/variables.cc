@@ -5,11 +5,9 @@
 #include <fstream>
 #include <iterator>
 #include <numeric>
-#include <string>
 #include <utility>
 #include <vector>
 
-#include "am/job/config/config.h"
 #include "am/types/types.h"
 
 namespace am {

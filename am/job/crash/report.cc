@@ -7,11 +7,8 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <atomic>
-#include <cerrno>
 #include <cstdlib>
-#include <memory>
 #include <typeinfo>
 
 #include "am/job/crash/text.h"

@@ -40,8 +40,6 @@ class CrashReport {
  public:
   // From here on crashes are reported as those of `rank`. Some 20 us.
   explicit CrashReport(Rank rank);
-  CrashReport(const CrashReport&) = delete;
-  CrashReport& operator=(const CrashReport&) = delete;
   ~CrashReport();  // restores the former handlers unless they were replaced since
 
   // The segments that this process has mapped. At most one call.

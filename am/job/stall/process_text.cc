@@ -1,6 +1,6 @@
-#include "am/job/stall/process_text.h"
-
+// What is said of one process.
 #include "am/job/stall/code.h"
+#include "am/job/stall/watch.h"
 
 namespace am {
 namespace {

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <map>
 
-#include "am/job/stall/process_text.h"
-
 namespace am {
 namespace {
 

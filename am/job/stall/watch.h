@@ -12,7 +12,6 @@
 #include <cstdint>
 #include <initializer_list>
 #include <optional>
-#include <span>
 #include <string>
 #include <vector>
 
@@ -29,6 +28,16 @@ struct ProcessView {
   Life life;
   Activity::Snapshot activity;
 };
+
+// "in barrier at a.cc:40", "finished", ... `polls`: it has polled since the observation before.
+std::string describe_process(const ProcessView& process, bool polls);
+
+// "barrier at a.cc:40".
+std::string describe_call(const ProcessView& process);
+
+// "rank 2", or "3 processes"; and "ranks 0-1, 3".
+std::string count_text(const std::vector<Rank>& ranks);
+std::string ranks_text(const std::vector<Rank>& ranks);
 
 class StallWatch {
  public:

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <functional>
-#include <map>
 #include <numeric>
 #include <string_view>
 #include <utility>

@@ -1,6 +1,5 @@
 #include <cstddef>
 #include <nlohmann/json.hpp>
-#include <vector>
 
 #include "am/job/statistics/summary.h"
 #include "am/types/types.h"

@@ -1,20 +1,59 @@
 #pragma once
 
 #include <array>
+#include <cerrno>
 #include <cstdint>
+#include <cstdio>
+#include <cstring>
+#include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <vector>
 
 #include "am/collective/exchange.h"
 #include "am/core/bundle.h"
 #include "am/core/endpoint.h"
-#include "am/job/trace/trace_file.h"
 #include "am/observe/timeline.h"
 #include "am/observe/trace.h"
 
 namespace am {
+
+// The file that process 0 writes.
+class TraceFile {
+ public:
+  // Empties it, or makes it. Throws Error, of process `me`: it cannot be written.
+  TraceFile(const std::string& path, Rank me) : file_(std::fopen(path.c_str(), "we")) {
+    if (!file_) {
+      throw Error("rank " + std::to_string(me) + ": Job: SPLITC_TRACE=" + path +
+                  ": cannot write this file (" + std::strerror(errno) +
+                  "); name one in a folder that exists and that you may write to");
+    }
+    std::setvbuf(file_.get(), nullptr, _IOFBF, std::size_t{1} << 20);
+  }
+
+  void append(std::string_view text) noexcept {
+    if (error_ != 0) return;
+    note(std::fwrite(text.data(), 1, text.size(), file_.get()) == text.size());
+  }
+  // The last call: why not all of it is there; "": it is.
+  std::string close() {
+    note(std::fclose(file_.release()) == 0);  // some file systems say only here
+    return error_ != 0 ? std::strerror(error_) : "";
+  }
+
+ private:
+  struct Close {
+    void operator()(std::FILE* file) const noexcept { std::fclose(file); }
+  };
+  void note(bool succeeded) noexcept {
+    if (!succeeded && error_ == 0) error_ = errno != 0 ? errno : EIO;
+  }
+
+  std::unique_ptr<std::FILE, Close> file_;
+  int error_ = 0;  // an errno, the first
+};
 
 // What processes say to each other about their traces, by an endpoint of its own. Its constructor
 // is collective.
@@ -25,8 +64,6 @@ class TraceGathering {
  public:
   // `file`: process 0's, and there only.
   TraceGathering(Process& process, Exchange& exchange, TraceFile* file);
-  TraceGathering(const TraceGathering&) = delete;
-  TraceGathering& operator=(const TraceGathering&) = delete;
 
   Bundle& bundle() noexcept { return bundle_; }
 

@@ -7,7 +7,6 @@
 #include <limits>
 #include <map>
 #include <new>
-#include <utility>
 
 #include "am/core/bundle.h"
 #include "am/job/config/lost_output.h"

@@ -9,12 +9,12 @@
 #include "am/collective/exchange.h"
 #include "am/core/process.h"
 #include "am/job/config/config.h"
-#include "am/job/trace/trace_file.h"
 #include "am/observe/timeline.h"
 #include "am/observe/trace.h"
 
 namespace am {
 
+class TraceFile;
 class TraceGathering;
 
 // The trace of a job (SPLITC_TRACE, docs/observing.md), of which every process records its part,
@@ -34,8 +34,6 @@ class JobTrace {
   // Throws Error: the file cannot be written.
   JobTrace(const Config& config, Rank me);
   ~JobTrace();
-  JobTrace(const JobTrace&) = delete;
-  JobTrace& operator=(const JobTrace&) = delete;
 
   // Collective, before there are endpoints: records from now on.
   void begin(Process& process, Exchange& exchange, const Quiesce& quiesce);

@@ -56,7 +56,7 @@ World::World(Rank me, const FakeLinkOptions& options)
       local_(3 * kBlock) {
   auto link = std::make_unique<FakeLink>(options);
   link_ = link.get();
-  router_.add_port(std::make_unique<Port>(router_, std::move(link), Port::Options{}));
+  router_.add_port(std::make_unique<Port>(router_, std::move(link)));
   process_.emplace(router_);
   process_->far_memory()->learned_stores().enable();
   barrier_.emplace(router_);

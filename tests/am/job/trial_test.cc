@@ -1,5 +1,3 @@
-#include "am/job/trial.h"
-
 #include <gtest/gtest.h>
 
 #include <cstddef>
@@ -9,6 +7,7 @@
 #include <vector>
 
 #include "am/job/bootstrap/bootstrap.h"
+#include "am/job/card.h"
 
 namespace am {
 namespace {

@@ -35,8 +35,7 @@ shmem::Region region() {
 
 Process::Process(Shared& shared, Rank rank)
     : shared_(shared), router_(options_of(shared, rank), region()) {
-  router_.add_port(
-      std::make_unique<Port>(router_, shared.network.make_link(rank, segment()), Port::Options{}));
+  router_.add_port(std::make_unique<Port>(router_, shared.network.make_link(rank, segment())));
   process_.emplace(router_);
   process_->far_memory()->learned_stores().enable();
   barrier_.emplace(router_);

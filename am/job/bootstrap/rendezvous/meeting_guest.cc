@@ -1,7 +1,6 @@
 // Ranks other than 0: find rank 0 and be welcome.
 #include <poll.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>

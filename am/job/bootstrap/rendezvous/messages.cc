@@ -3,17 +3,14 @@
 #include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
-#include <sys/socket.h>
 
 #include <algorithm>
 #include <cstring>
 #include <memory>
-#include <vector>
 
 #include "am/job/bootstrap/bootstrap.h"
 #include "am/job/bootstrap/packing.h"
 #include "am/sodium/sodium.h"
-#include "am/types/types.h"
 
 namespace am {
 namespace {

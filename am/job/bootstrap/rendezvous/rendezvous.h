@@ -33,8 +33,6 @@ class Watch {
   // `connections`: at rank 0 those of all others, in order; elsewhere only that of rank 0. Throws
   // Error.
   Watch(Rank me, std::uint32_t size, std::vector<Connection> connections);
-  Watch(const Watch&) = delete;
-  Watch& operator=(const Watch&) = delete;
   // At rank 0 after finish(): waits until all others have finished, to notify them if a process
   // dies meanwhile. Without finish() closing the connections ends the job.
   ~Watch();
