@@ -3,14 +3,12 @@
 //   splitc-doctor -n 8
 //   splitcrun -n 4 --nodes 2 splitc-doctor
 #include <optional>
-#include <string>
 
 #include "am/job/config/lost_output.h"
 #include "am/types/types.h"
 #include "tools/doctor/in_job.h"
 #include "tools/doctor/program_options.h"
 #include "tools/doctor/report.h"
-#include "tools/doctor/tune.h"
 
 namespace am::doctor {
 namespace {

@@ -2,13 +2,11 @@
 
 #include <algorithm>
 #include <array>
-#include <cstring>
 #include <optional>
 #include <set>
 #include <string>
 #include <utility>
 
-#include "am/job/config/config.h"
 #include "am/job/job.h"
 #include "am/route/router.h"
 #include "shmem/node.h"

@@ -6,7 +6,7 @@
 
 #include "am/job/config/config.h"
 #include "tools/doctor/checks/facts.h"
-#include "tools/doctor/nodes.h"
+#include "tools/doctor/report.h"
 
 namespace am::doctor {
 
@@ -24,5 +24,11 @@ JobReport examine_job(const Config& config);
 
 // What is found here without a job. `shape`: what somebody wants of the machine.
 NodeReport examine_alone(const Config& config, const JobShape& shape);
+
+// Joins the job as splitc::run() does, measures up to which sizes the algorithms of collective
+// calls are the fastest between its processes, and prints that at process 0 as SPLITC_COLLECTIVES
+// takes it (am/collective/limits.h). Returns the exit code: 2, and a sentence, unless there are
+// several processes, each on a node of its own.
+int tune(int argc, char** argv);
 
 }  // namespace am::doctor

@@ -1,6 +1,5 @@
 // splitc-info: version, build and settings of the library.
 #include <optional>
-#include <string>
 
 #include "am/job/config/lost_output.h"
 #include "tools/doctor/information.h"

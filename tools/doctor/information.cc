@@ -11,7 +11,7 @@
 #include "am/job/config/variables.h"
 #include "am/types/types.h"
 #include "rdma/library.h"
-#include "tools/doctor/checks/versions.h"
+#include "tools/doctor/checks/facts.h"
 #include "tools/doctor/facts/in_child.h"
 
 namespace am::doctor {

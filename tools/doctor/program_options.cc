@@ -3,8 +3,6 @@
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <exception>
-#include <memory>
-#include <string_view>
 
 #include "am/job/config/config.h"
 #include "am/job/config/lost_output.h"

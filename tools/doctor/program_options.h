@@ -5,7 +5,6 @@
 #include <functional>
 #include <optional>
 #include <stdexcept>
-#include <string>
 
 namespace am::doctor {
 

@@ -3,16 +3,31 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <functional>
 #include <nlohmann/json.hpp>
 
 #include "am/job/config/config.h"
 #include "tools/doctor/checks/text.h"
-#include "tools/doctor/finding_json.h"
 
 namespace am::doctor {
 namespace {
 
 using Json = nlohmann::ordered_json;
+
+// What one check says, as an object; and back. Throws the library's exception at another object.
+Json json_of(const Finding& finding) {
+  return {{"check", finding.check}, {"severity", name_of(finding.severity)},
+          {"seen", finding.seen},   {"measured", finding.measured},
+          {"means", finding.means}, {"remedy", finding.remedy}};
+}
+Finding finding_of(const Json& one) {
+  return {.check = one.at("check"),
+          .severity = severity_of(one.at("severity").get<std::string>()),
+          .seen = one.at("seen"),
+          .measured = one.at("measured"),
+          .means = one.at("means"),
+          .remedy = one.at("remedy")};
+}
 
 std::array<std::size_t, 3> counts(const std::vector<Shared>& findings) {
   std::array<std::size_t, 3> all{};
@@ -78,6 +93,48 @@ std::string heading(const std::vector<NodeReport>& nodes, const std::vector<Shar
 }
 
 }  // namespace
+
+std::vector<Shared> merge(const std::vector<NodeReport>& nodes) {
+  std::vector<Shared> all;
+  for (std::uint32_t node = 0; node < nodes.size(); ++node) {
+    for (const Finding& finding : nodes[node].findings) {
+      const auto known = std::ranges::find_if(
+          all, [&](const Shared& one) { return one.finding.same_as(finding); });
+      if (known == all.end()) {
+        all.push_back({finding, {node}});
+      } else if (known->nodes.back() != node) {
+        known->nodes.push_back(node);
+      }
+    }
+  }
+  std::ranges::stable_sort(all, std::ranges::greater(),
+                           [](const Shared& one) { return one.finding.severity; });
+  return all;
+}
+
+std::string to_bytes(const NodeReport& report) {
+  Json findings = Json::array();
+  for (const Finding& one : report.findings) findings.push_back(json_of(one));
+  const Json all{{"host", report.host}, {"ranks", report.ranks}, {"findings", findings}};
+  return all.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+NodeReport from_bytes(std::string_view bytes) {
+  try {
+    const Json all = Json::parse(bytes);
+    NodeReport report{.host = all.at("host"), .ranks = all.at("ranks"), .findings = {}};
+    for (const Json& one : all.at("findings")) report.findings.push_back(finding_of(one));
+    return report;
+  } catch (const Json::exception& error) {
+    return {.host = "?",
+            .ranks = "",
+            .findings = {{.check = "start",
+                          .severity = Severity::kError,
+                          .seen = std::string("a node has sent no report (") + error.what() + ")",
+                          .means = "it is not known what is wrong there",
+                          .remedy = "run splitc-doctor there alone"}}};
+  }
+}
 
 std::string text_of(const std::vector<NodeReport>& nodes, bool all) {
   const std::vector<Shared> findings = merge(nodes);

@@ -1,5 +1,3 @@
-#include "tools/doctor/tune.h"
-
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
@@ -16,6 +14,7 @@
 #include "splitc/start/run.h"
 #include "splitc/team/team.h"
 #include "splitc/world/world.h"
+#include "tools/doctor/in_job.h"
 
 namespace am::doctor {
 namespace {

@@ -1,6 +1,9 @@
 #include "tools/splitcrun/children.h"
 
+#include <dirent.h>
 #include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -8,14 +11,112 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
+#include <string_view>
 #include <utility>
 
+#include "am/job/config/variables.h"
 #include "am/route/process_stat.h"
-#include "tools/splitcrun/process_table.h"
 
 namespace am::launcher {
 namespace {
+
+std::vector<std::string> variables_of(const Options& options, Rank rank, int job_fd) {
+  std::vector<std::string> all = {
+      "SPLITC_RANK=" + std::to_string(rank),
+      "SPLITC_SIZE=" + std::to_string(options.processes),
+      "SPLITC_JOB_FD=" + std::to_string(job_fd),
+  };
+  const int node = node_of(rank, options);
+  if (node >= 0) all.push_back("SPLITC_NODE=" + std::to_string(node));
+  if (options.verbose) all.emplace_back("SPLITC_VERBOSE=1");
+  if (!options.statistics.empty()) all.push_back("SPLITC_STATS=" + options.statistics);
+  if (options.watch_near) all.emplace_back("SPLITC_WATCH_NEAR=1");
+  if (!options.trace.empty()) all.push_back("SPLITC_TRACE=" + options.trace);
+  return all;
+}
+
+bool same_name(std::string_view variable, std::string_view other) {
+  return variable.substr(0, variable.find('=')) == other.substr(0, other.find('='));
+}
+
+// Without duplicate names: which of two counts is up to the program.
+std::vector<char*> environment_with(std::vector<std::string>& variables) {
+  std::vector<char*> all;
+  for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
+    const auto replaces = [entry](const std::string& one) { return same_name(*entry, one); };
+    const bool is_mark = same_name(*entry, kJoined);  // of a job that this launcher runs within
+    if (!is_mark && std::ranges::none_of(variables, replaces)) all.push_back(*entry);
+  }
+  for (std::string& one : variables) all.push_back(one.data());
+  all.push_back(nullptr);
+  return all;
+}
+
+// The child's side of starting a process, made before fork: the child of a process with threads may
+// not allocate.
+class Image {
+ public:
+  // `null_fd`: /dev/null, standard input of all but rank 0. `ends`: -1: as splitcrun's.
+  Image(const Children::Setup& setup, Rank rank, int null_fd, const Output::Ends& ends)
+      : setup_(setup),
+        rank_(rank),
+        null_fd_(null_fd),
+        ends_(ends),
+        variables_(variables_of(setup.options, rank, setup.job_fd)),
+        environment_(environment_with(variables_)) {
+    for (const std::string& word : setup.options.command) {
+      arguments_.push_back(const_cast<char*>(word.c_str()));
+    }
+    arguments_.push_back(nullptr);
+    if (setup.processors.empty()) return;
+    const Processors& processors = setup.processors[rank];
+    const int end = processors.back() + 1;
+    processors_bytes_ = CPU_ALLOC_SIZE(end);
+    processors_ = CPU_ALLOC(end);
+    if (processors_ == nullptr) return;
+    CPU_ZERO_S(processors_bytes_, processors_);
+    for (const int processor : processors) {
+      CPU_SET_S(processor, processors_bytes_, processors_);
+    }
+  }
+
+  Image(const Image&) = delete;
+  Image& operator=(const Image&) = delete;
+  ~Image() {
+    if (processors_ != nullptr) CPU_FREE(processors_);
+  }
+
+  // Called between fork and exec: becomes the program. Returns an errno when
+  // that fails; never returns otherwise.
+  int become() const noexcept {
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != supervisor_) _exit(128 + SIGKILL);  // it died before the line above
+    // A refusal only costs speed.
+    if (processors_ != nullptr) sched_setaffinity(0, processors_bytes_, processors_);
+    // Rank 0 keeps standard input: two readers of one terminal would steal from each other.
+    if (rank_ != 0) dup2(null_fd_, STDIN_FILENO);
+    if (ends_.out >= 0) dup2(ends_.out, STDOUT_FILENO);
+    if (ends_.err >= 0) dup2(ends_.err, STDERR_FILENO);
+    fcntl(setup_.job_fd, F_SETFD, 0);  // the one descriptor that passes through exec
+    setup_.inherited.restore();
+    execvpe(arguments_[0], arguments_.data(), environment_.data());
+    return errno;
+  }
+
+ private:
+  const Children::Setup& setup_;
+  const Rank rank_;
+  const int null_fd_;
+  const Output::Ends ends_;
+  const pid_t supervisor_ = getpid();
+  std::vector<std::string> variables_;
+  std::vector<char*> arguments_;  // with a null at the end, as environment_
+  std::vector<char*> environment_;
+  cpu_set_t* processors_ = nullptr;  // null: any
+  std::size_t processors_bytes_ = 0;
+};
 
 // Why the program does not start, from what execvp said.
 Failure cannot_start(const std::string& program, int error) {
@@ -65,29 +166,17 @@ Children::~Children() {
 }
 
 void Children::start(const Setup& setup, Rank rank, int null_fd, int error_pipe) {
-  Role role{.rank = rank,
-            .size = setup.options.processes,
-            .job_fd = setup.job_fd,
-            .node = node_of(rank, setup.options),
-            .processors = setup.processors.empty() ? nullptr : &setup.processors[rank],
-            .verbose = setup.options.verbose,
-            .statistics = setup.options.statistics,
-            .watch_near = setup.options.watch_near,
-            .trace = setup.options.trace,
-            .null_fd = null_fd,
-            .ends = {.out = -1, .err = -1},
-            .inherited = setup.inherited,
-            .supervisor = getpid()};
-  if (setup.output != nullptr) role.ends = setup.output->add(rank);
-  const Image image(role, setup.options.command);
+  const Output::Ends ends =
+      setup.output != nullptr ? setup.output->add(rank) : Output::Ends{.out = -1, .err = -1};
+  const Image image(setup, rank, null_fd, ends);
   const pid_t pid = fork();
   if (pid == 0) {
     const int error = image.become();
     _exit(write(error_pipe, &error, sizeof(error)) > 0 ? kExitMissingProgram : kExitUsage);
   }
   const int error = errno;
-  if (role.ends.out >= 0) close(role.ends.out);
-  if (role.ends.err >= 0) close(role.ends.err);
+  if (ends.out >= 0) close(ends.out);
+  if (ends.err >= 0) close(ends.err);
   if (pid < 0) {
     throw Failure(kExitUsage, "cannot start process " + std::to_string(rank + 1) + " of " +
                                   std::to_string(pids_.size()) + " (" + std::strerror(error) +
@@ -131,6 +220,19 @@ Children::News Children::reap() {
     *found = 0;
     --running_;
   }
+}
+
+std::vector<pid_t> children() {
+  std::vector<pid_t> found;
+  DIR* processes = opendir("/proc");
+  if (processes == nullptr) return found;
+  while (const dirent* entry = readdir(processes)) {
+    const pid_t pid = std::atoi(entry->d_name);
+    const auto stat = pid > 0 ? read_process_stat(pid) : std::nullopt;
+    if (stat && stat->parent == getpid()) found.push_back(pid);
+  }
+  closedir(processes);
+  return found;
 }
 
 void Children::signal_all(int signal) {

@@ -5,13 +5,14 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "am/types/types.h"
-#include "tools/splitcrun/become.h"
 #include "tools/splitcrun/inherited.h"
 #include "tools/splitcrun/options.h"
 #include "tools/splitcrun/output.h"
+#include "tools/splitcrun/topology.h"
 
 namespace am::launcher {
 
@@ -28,6 +29,9 @@ struct Stopped {
   pid_t pid;
   int signal;
 };
+
+// All children of this process, those that have ended and were not waited for among them.
+std::vector<pid_t> children();
 
 class Children {
  public:

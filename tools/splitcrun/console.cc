@@ -178,39 +178,22 @@ Console::~Console() {
   }
 }
 
-Console::File& Console::file(int to) const { return *files_[to - 1]; }
-
 void Console::add(int to, std::string_view text, bool asked_for) {
   given_ += text.size();
-  if (!text.empty()) file(to).add(to, text, asked_for);
+  if (!text.empty()) files_[to - 1]->add(to, text, asked_for);
 }
 
 void Console::say(std::string_view sentence) { add(STDERR_FILENO, line_of(sentence), false); }
 
 void Console::answer(std::string_view sentence) { add(STDERR_FILENO, line_of(sentence), true); }
 
-bool Console::has_room(int to) const {
-  const File& one = file(to);
+Console::State Console::state(int to) const {
+  const File& one = *files_[to - 1];
   const std::lock_guard lock(one.mutex);
-  return one.queued[0] + one.queued[1] < kRoom;
-}
-
-bool Console::idle(int to) const {
-  const File& one = file(to);
-  const std::lock_guard lock(one.mutex);
-  return one.queued[to - 1] == 0;
-}
-
-bool Console::idle() const { return idle(STDOUT_FILENO) && idle(STDERR_FILENO); }
-
-std::size_t Console::queued() const {
-  std::size_t bytes = 0;
-  for (const int to : {STDOUT_FILENO, STDERR_FILENO}) {
-    const File& one = file(to);
-    const std::lock_guard lock(one.mutex);
-    bytes += one.queued[to - 1];
-  }
-  return bytes;
+  return {.queued = one.queued[to - 1],
+          .queued_in_file = one.queued[0] + one.queued[1],
+          .error = one.error[to - 1],
+          .is_lossy = one.lossy[to - 1]};
 }
 
 std::uint64_t Console::written() const {
@@ -221,18 +204,6 @@ std::uint64_t Console::written() const {
     if (files_[0] == files_[1]) break;
   }
   return bytes;
-}
-
-int Console::error(int to) const {
-  const File& one = file(to);
-  const std::lock_guard lock(one.mutex);
-  return one.error[to - 1];
-}
-
-bool Console::is_lossy(int to) const {
-  const File& one = file(to);
-  const std::lock_guard lock(one.mutex);
-  return one.lossy[to - 1];
 }
 
 void Console::acknowledge() {

@@ -5,7 +5,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <string>
 #include <string_view>
 
 namespace am::launcher {
@@ -36,20 +35,26 @@ class Console {
   // Bytes that add() was called with, in all.
   std::uint64_t given() const { return given_; }
 
-  bool has_room(int to) const;      // queue another piece now, or wait until fd() is readable
-  bool idle() const;                // nothing is queued or being written
-  bool idle(int to) const;          // ... on that descriptor
-  std::uint64_t written() const;    // bytes in all
-  std::size_t queued() const;       // bytes not yet written
-  int error(int to) const;          // an errno of write; 0: none so far
-  bool is_lossy(int to) const;      // some of what add() and answer() got is lost by that error
+  // What has become of what is for one descriptor.
+  struct State {
+    std::size_t queued = 0;          // bytes not yet written
+    std::size_t queued_in_file = 0;  // ... nor those for the other, if both are one file
+    int error = 0;                   // an errno of write; 0: none so far
+    bool is_lossy = false;           // some of what add() and answer() got is lost by that error
+  };
+  State state(int to) const;
+  std::uint64_t written() const;  // bytes in all
+
+  // Queue another piece now, or wait until fd() is readable.
+  bool has_room(int to) const { return state(to).queued_in_file < kRoom; }
+  bool idle(int to) const { return state(to).queued == 0; }  // nothing is queued or being written
+  bool idle() const { return idle(1) && idle(2); }
   int fd() const { return wake_; }  // readable when any of these has changed
   void acknowledge();               // makes it unreadable until the next change
 
  private:
   struct File;
 
-  File& file(int to) const;
   void add(int to, std::string_view text, bool asked_for);
 
   const int wake_;

@@ -13,9 +13,9 @@
 #include <thread>
 #include <vector>
 
+#include "tools/splitcrun/children.h"
 #include "tools/splitcrun/console.h"
 #include "tools/splitcrun/options.h"
-#include "tools/splitcrun/process_table.h"
 
 namespace am::launcher {
 namespace {

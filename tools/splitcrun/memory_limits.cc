@@ -1,10 +1,14 @@
 #include "tools/splitcrun/memory_limits.h"
 
+#include <unistd.h>
+
 #include <algorithm>
-#include <filesystem>
 #include <fstream>
+#include <functional>
 #include <optional>
 #include <string_view>
+
+#include "shmem/node.h"
 
 namespace am::launcher {
 namespace {
@@ -30,59 +34,35 @@ std::optional<std::uint64_t> limit_in(const std::string& path) {
   return bytes;
 }
 
+bool is_there(const std::string& path) { return access(path.c_str(), F_OK) == 0; }
+
 std::string size_text(std::uint64_t bytes) {
   return bytes >= std::uint64_t{1} << 20 ? std::to_string(bytes >> 20) + " MiB"
                                          : std::to_string(bytes) + " bytes";
 }
 
-bool is_folder(const std::string& path) {
-  std::error_code error;
-  return std::filesystem::is_directory(path, error);
-}
-
-// "/a/b", "/a" and "/".
-std::vector<std::string> with_parents(std::string name) {
-  std::vector<std::string> all;
-  while (name.size() > 1) {
-    all.push_back(name);
-    name.resize(std::max<std::size_t>(name.rfind('/'), 1));
-  }
-  all.emplace_back("/");
-  return all;
-}
-
 }  // namespace
 
-// Lines are NUMBER:CONTROLLERS:NAME, the second version's number 0 and without controllers.
-MemoryLimits::MemoryLimits(const std::string& root) : machine_file_(root + "/proc/vmstat") {
-  machine_kills_ = number_in(machine_file_, kKills);
-  std::ifstream file(root + "/proc/self/cgroup");
-  for (std::string line; std::getline(file, line);) {
-    const std::size_t first = line.find(':');
-    const std::size_t second = line.find(':', first + 1);
-    if (second == std::string::npos) continue;
-    const std::string controllers = "," + line.substr(first + 1, second - first - 1) + ",";
-    const std::string name = line.substr(second + 1);
-    if (controllers == ",,") {
-      const bool beside_first = is_folder(root + "/sys/fs/cgroup/unified");
-      add(root + (beside_first ? "/sys/fs/cgroup/unified" : "/sys/fs/cgroup"), name,
-          "memory.events", "memory.max");
-    } else if (controllers.find(",memory,") != std::string::npos) {
-      add(root + "/sys/fs/cgroup/memory", name, "memory.oom_control", "memory.limit_in_bytes");
+// In a container the name of a group can be that of the machine, while the folder is that of the
+// container: then only its root is there.
+MemoryLimits::MemoryLimits(const std::string& root)
+    : machine_file_(root + "/proc/vmstat"), machine_kills_(number_in(machine_file_, kKills)) {
+  const std::string mount = root + "/sys/fs/cgroup";
+  for (const std::string& from : {mount, mount + "/unified"}) {
+    for (const std::string& folder :
+         shmem::cgroup_folders(root + "/proc/self/cgroup", from, "memory")) {
+      const bool first_version = is_there(folder + "/memory.oom_control");
+      const std::string events =
+          folder + (first_version ? "/memory.oom_control" : "/memory.events");
+      if (!is_there(events)) continue;
+      const std::size_t name = first_version ? folder.find('/', from.size() + 1) : from.size();
+      groups_.push_back({name < folder.size() ? folder.substr(name) : "/", events,
+                         folder + (first_version ? "/memory.limit_in_bytes" : "/memory.max"),
+                         number_in(events, kKills)});
     }
   }
-}
-
-// In a container the name can be that of the machine, while the folder is that of the container:
-// then only its root is there.
-void MemoryLimits::add(const std::string& mount, const std::string& name, const char* events_file,
-                       const char* limit_file) {
-  for (const std::string& group : with_parents(name)) {
-    const std::string folder = mount + (group == "/" ? "" : group) + "/";
-    if (!is_folder(folder)) continue;
-    groups_.push_back({group, folder + events_file, folder + limit_file,
-                       number_in(folder + events_file, kKills)});
-  }
+  std::ranges::stable_sort(groups_, std::ranges::greater(),
+                           [](const Group& group) { return group.events_file.size(); });
 }
 
 // The second version counts a kill in the group of the process and in all that this is in, the

@@ -27,12 +27,9 @@ class MemoryLimits {
     std::uint64_t kills = 0;
   };
 
-  void add(const std::string& mount, const std::string& name, const char* events_file,
-           const char* limit_file);
-
   const std::string machine_file_;
+  const std::uint64_t machine_kills_;
   std::vector<Group> groups_;  // inner ones before those that they are in
-  std::uint64_t machine_kills_ = 0;
 };
 
 }  // namespace am::launcher

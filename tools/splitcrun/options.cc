@@ -13,7 +13,6 @@
 #include "am/job/config/control.h"
 #include "am/job/config/lost_output.h"
 #include "am/job/config/variables.h"
-#include "am/types/types.h"
 
 namespace am::launcher {
 namespace {

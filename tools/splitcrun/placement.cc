@@ -1,8 +1,6 @@
 #include "tools/splitcrun/placement.h"
 
-#include <cstddef>
 #include <cstdint>
-#include <string>
 
 #include "shmem/node.h"
 #include "tools/number_ranges.h"

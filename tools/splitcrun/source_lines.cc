@@ -16,7 +16,6 @@
 #include <map>
 #include <optional>
 #include <set>
-#include <utility>
 #include <vector>
 
 #include "am/job/crash/symbol.h"

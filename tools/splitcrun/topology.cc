@@ -4,7 +4,6 @@
 #include <hwloc.h>
 
 #include <algorithm>
-#include <cstddef>
 
 namespace am::launcher {
 namespace {

@@ -107,6 +107,13 @@ struct CoresFacts {
   std::vector<std::uint32_t> ranks = {};  // of these processes
 };
 
+// Versions of libfabric, as it says them itself: without the third number.
+constexpr std::uint32_t version_of(std::uint32_t major, std::uint32_t minor) {
+  return major << 16 | minor;
+}
+
+std::string version_text(std::uint32_t version);  // "1.17"
+
 struct NetworkFacts {
   std::uint32_t version = 0;    // of libfabric: major << 16 | minor; 0: not known
   std::string load_error = {};  // why libfabric cannot be loaded or cannot list

@@ -3,7 +3,6 @@
 #include <string>
 
 #include "tools/doctor/checks/checks.h"
-#include "tools/doctor/checks/versions.h"
 
 namespace am::doctor {
 namespace {

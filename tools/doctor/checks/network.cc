@@ -1,15 +1,12 @@
 // libfabric and the network between nodes.
 #include <algorithm>
 #include <cstdio>
-#include <exception>
-#include <optional>
 #include <set>
 #include <string>
 
 #include "rdma/error.h"
 #include "tools/doctor/checks/checks.h"
 #include "tools/doctor/checks/text.h"
-#include "tools/doctor/checks/versions.h"
 
 namespace am::doctor {
 namespace {

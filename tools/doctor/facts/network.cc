@@ -1,7 +1,6 @@
 #include <unistd.h>
 
 #include <cstddef>
-#include <exception>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <string>
