@@ -25,7 +25,7 @@ std::unique_ptr<Bootstrap> make_bootstrap(const Config& config) {
   if (!config.inherited.empty()) throw Error(config.inherited);
   if (config.job_fd >= 0) return join_splitcrun(config.rank, config.size, config.job_fd);
   if (config.rendezvous) {
-    return std::make_unique<BootstrapRendezvous>(config.rank, config.size, *config.rendezvous);
+    return join_rendezvous(config.rank, config.size, *config.rendezvous);
   }
   if (config.pmix) return join_pmix();
   if (config.pmi) return join_pmi1(*config.pmi);

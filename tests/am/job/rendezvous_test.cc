@@ -83,10 +83,10 @@ std::string text_of(const std::vector<std::byte>& blob) {
 
 // Takes part as that rank; returns what all said.
 std::string take_part(Rank rank, std::uint32_t size, const Rendezvous& where) {
-  BootstrapRendezvous job(rank, size, where, kPatience);
+  const auto job = join_rendezvous(rank, size, where, kPatience);
   std::string all;
-  for (const auto& blob : job.exchange(bytes_of(std::to_string(rank)))) all += text_of(blob);
-  job.finished();
+  for (const auto& blob : job->exchange(bytes_of(std::to_string(rank)))) all += text_of(blob);
+  job->finished();
   return all;
 }
 
@@ -119,7 +119,7 @@ std::string intrude_as(Rank rank, std::uint32_t size, const char* secret,
   return intrude([=](const Rendezvous& where) {
     Rendezvous other = where;
     other.secret = secret;
-    BootstrapRendezvous(rank, size, other, patience);
+    join_rendezvous(rank, size, other, patience);
     return std::string("welcome");
   });
 }
@@ -204,11 +204,11 @@ bool sodium_is_loaded() {
 TEST(Sodium, is_loaded_only_where_others_are_met) {
   testing::FLAGS_gtest_death_test_style = "threadsafe";
   const auto job_of_one = [] {
-    BootstrapRendezvous(0, 1, free_place());
+    join_rendezvous(0, 1, free_place());
     _exit(sodium_is_loaded() ? 1 : 0);
   };
   const auto guest_of_nobody = [] {
-    refusal([] { BootstrapRendezvous(1, 2, free_place(), milliseconds(10)); });
+    refusal([] { join_rendezvous(1, 2, free_place(), milliseconds(10)); });
     _exit(sodium_is_loaded() ? 1 : 0);
   };
   EXPECT_EXIT(job_of_one(), testing::ExitedWithCode(0), "");
@@ -226,30 +226,30 @@ TEST(Proof, differs_in_any_bit) {
 }
 
 TEST(BootstrapRendezvous, job_of_one_needs_nobody) {
-  BootstrapRendezvous job(0, 1, free_place());
-  EXPECT_EQ(job.launcher(), "rendezvous");
-  EXPECT_EQ(text_of(job.exchange(bytes_of("alone")).at(0)), "alone");
-  job.barrier();
-  job.finished();
+  const auto job = join_rendezvous(0, 1, free_place());
+  EXPECT_EQ(job->launcher(), "rendezvous");
+  EXPECT_EQ(text_of(job->exchange(bytes_of("alone")).at(0)), "alone");
+  job->barrier();
+  job->finished();
 }
 
 TEST(BootstrapRendezvous, exchange_gives_all_blobs_to_all_again_and_again) {
   constexpr std::uint32_t kSize = 30;
   const Rendezvous where = free_place();
   const auto results = in_children(kSize, [&](Rank rank) -> std::string {
-    BootstrapRendezvous job(rank, kSize, where, kPatience);
+    const auto job = join_rendezvous(rank, kSize, where, kPatience);
     for (int round = 0; round < 20; ++round) {
       const auto blob_of = [round](Rank of) {
         const std::size_t length = (round * 37 + of * 101) % (Bootstrap::kMaxBlob + 1);
         return std::string(length, static_cast<char>('a' + (round + of) % 26));
       };
-      const auto all = job.exchange(bytes_of(blob_of(rank)));
+      const auto all = job->exchange(bytes_of(blob_of(rank)));
       for (Rank other = 0; other < kSize; ++other) {
         if (text_of(all.at(other)) != blob_of(other)) return "wrong";
       }
-      job.barrier();
+      job->barrier();
     }
-    job.finished();
+    job->finished();
     return "right";
   });
   for (const std::string& result : results) EXPECT_EQ(result, "right");
@@ -367,20 +367,20 @@ TEST(BootstrapRendezvous, greeting_heard_from_another_is_worth_nothing) {
 
 TEST(BootstrapRendezvous, names_who_is_missing) {
   const Rendezvous where = free_place();
-  expect_contains(refusal([&] { BootstrapRendezvous(0, 4, where, milliseconds(50)); }),
+  expect_contains(refusal([&] { join_rendezvous(0, 4, where, milliseconds(50)); }),
                   {"rank 0", where.port, "ranks 1, 2 and 3 of 4 did not come in time"});
-  expect_contains(refusal([&] { BootstrapRendezvous(0, 2, where, milliseconds(50)); }),
+  expect_contains(refusal([&] { join_rendezvous(0, 2, where, milliseconds(50)); }),
                   {"rank 1 of 2 did not come"});
-  expect_contains(refusal([&] { BootstrapRendezvous(0, 100, where, milliseconds(50)); }),
+  expect_contains(refusal([&] { join_rendezvous(0, 100, where, milliseconds(50)); }),
                   {"ranks 1, 2, 3, 4, 5, 6, 7, 8 and 91 others of 100"});
-  expect_contains(refusal([&] { BootstrapRendezvous(3, 4, where, milliseconds(50)); }),
+  expect_contains(refusal([&] { join_rendezvous(3, 4, where, milliseconds(50)); }),
                   {"rank 3", "did not find rank 0 there in time (Connection refused)"});
 }
 
 TEST(BootstrapRendezvous, those_who_came_are_told_who_is_missing) {
   const Rendezvous where = free_place();
   const auto results = in_children(2, [&](Rank rank) -> std::string {
-    if (rank == 0) return refusal([&] { BootstrapRendezvous(0, 3, where, milliseconds(1000)); });
+    if (rank == 0) return refusal([&] { join_rendezvous(0, 3, where, milliseconds(1000)); });
     return take_part(1, 3, where);
   });
   expect_contains(results[0], {"rank 2 of 3 did not come"});
@@ -393,15 +393,15 @@ TEST(BootstrapRendezvous, place_that_cannot_be_used_is_refused) {
   const sockaddr_in address = loopback(static_cast<std::uint16_t>(std::stoi(where.port)));
   ASSERT_EQ(bind(taken.fd(), reinterpret_cast<const sockaddr*>(&address), sizeof(address)), 0);
   ASSERT_EQ(listen(taken.fd(), 1), 0);
-  expect_contains(refusal([&] { BootstrapRendezvous(0, 2, where, milliseconds(50)); }),
+  expect_contains(refusal([&] { join_rendezvous(0, 2, where, milliseconds(50)); }),
                   {"cannot listen there (Address already in use)", "free port"});
-  expect_contains(refusal([&] { BootstrapRendezvous(1, 2, where, milliseconds(50)); }),
+  expect_contains(refusal([&] { join_rendezvous(1, 2, where, milliseconds(50)); }),
                   {"somebody listens and says nothing"});
   const Rendezvous elsewhere{"192.0.2.1", "4711", kSecret};  // nobody's, by RFC 5737
-  expect_contains(refusal([&] { BootstrapRendezvous(0, 2, elsewhere, milliseconds(50)); }),
+  expect_contains(refusal([&] { join_rendezvous(0, 2, elsewhere, milliseconds(50)); }),
                   {"cannot listen there (Cannot assign", "start rank 0 on the machine"});
   const Rendezvous nowhere{"no such host", "4711", kSecret};
-  expect_contains(refusal([&] { BootstrapRendezvous(0, 2, nowhere, milliseconds(50)); }),
+  expect_contains(refusal([&] { join_rendezvous(0, 2, nowhere, milliseconds(50)); }),
                   {"no such host:", "write the name"});
 }
 
@@ -449,7 +449,7 @@ TEST(BootstrapRendezvous, strangers_in_the_place_of_rank_0_do_not_end_a_guest) {
 TEST(BootstrapRendezvous, guest_says_at_last_what_a_stranger_told_it) {
   const Rendezvous where = free_place();
   const std::string told = in_children(2, [&](unsigned who) -> std::string {
-    if (who == 1) return refusal([&] { BootstrapRendezvous(1, 2, where, milliseconds(1500)); });
+    if (who == 1) return refusal([&] { join_rendezvous(1, 2, where, milliseconds(1500)); });
     mislead(listen_at(where), Answer::kWelcome);
     return "over";
   })[1];
@@ -498,8 +498,8 @@ TEST(BootstrapRendezvous, death_of_any_ends_all) {
   for (unsigned victim = 0; victim < 3; ++victim) {
     const Rendezvous where = free_place();
     const auto results = in_children(3, [&](Rank rank) -> std::string {
-      BootstrapRendezvous job(rank, 3, where, kPatience);
-      job.barrier();
+      const auto job = join_rendezvous(rank, 3, where, kPatience);
+      job->barrier();
       if (rank == victim) _exit(3);
       while (true) pause();  // calls nothing: the thread of the library notices
     });
@@ -513,9 +513,9 @@ TEST(BootstrapRendezvous, abort_of_any_ends_all_with_its_code) {
   for (unsigned who = 0; who < 3; ++who) {
     const Rendezvous where = free_place();
     const auto results = in_children(3, [&](Rank rank) -> std::string {
-      BootstrapRendezvous job(rank, 3, where, kPatience);
-      job.barrier();
-      if (rank == who) job.abort(7, "no more room");
+      const auto job = join_rendezvous(rank, 3, where, kPatience);
+      job->barrier();
+      if (rank == who) job->abort(7, "no more room");
       while (true) pause();
     });
     for (const std::string& result : results) EXPECT_EQ(result, "died: exit code 7");
@@ -528,11 +528,11 @@ TEST(BootstrapRendezvous, who_has_finished_may_leave) {
   ASSERT_EQ(pipe(left), 0);
   const auto results = in_children(3, [&](Rank rank) -> std::string {
     {
-      BootstrapRendezvous job(rank, 3, where, kPatience);
-      job.barrier();
+      const auto job = join_rendezvous(rank, 3, where, kPatience);
+      job->barrier();
       char byte = 0;
       if (rank == 2 && read(left[0], &byte, 1) != 1) return "no word of rank 1";  // it has left
-      job.finished();
+      job->finished();
     }
     if (rank == 1 && write(left[1], "", 1) != 1) return "cannot go on";
     return "well";
