@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <utility>
 
-#include "am/c/binding/errors.h"
 #include "am/c/binding/handles.h"
 #include "am/c/binding/token.h"
 
@@ -117,11 +116,12 @@ void deliver_with_callbacks(UntypedMessage message, void* context) {
   call(reinterpret_cast<AM_handler_fn_t>(context), token);
 }
 
-int fail_no_token(const char* call, const void* token) noexcept {
-  return fail(AM_ERR_BAD_ARG, call,
-              token == nullptr ? "NULL is no token"
-                               : "that is not the token of the handler that runs in this thread; a "
-                                 "token ends with its handler");
+Token& token_of(void* token) {
+  if (Token* const found = Token::find(token)) return *found;
+  refuse(AM_ERR_BAD_ARG, token == nullptr
+                             ? "NULL is no token"
+                             : "that is not the token of the handler that runs in this thread; a "
+                               "token ends with its handler");
 }
 
 namespace {
@@ -129,40 +129,41 @@ namespace {
 // Leaves at `result` what get(message) gives of the handler that runs.
 template <class Result, class Get>
 int get_of_message(const char* call, void* token, Result* result, Get&& get) {
-  Token* const found = Token::find(token);
-  if (found == nullptr) return fail_no_token(call, token);
-  if (const int code = check_result(call, result)) return code;
-  *result = get(found->message());
-  return AM_OK;
+  return guarded(call, [&] {
+    Token& found = token_of(token);
+    check_result(result);
+    *result = get(found.message());
+  });
 }
 
 }  // namespace
 }  // namespace am::c
 
+using namespace am::c;
+
 int AM_GetSourceEndpoint(void* token, en_t* name) {
-  return am::c::get_of_message("AM_GetSourceEndpoint", token, name,
-                               [](auto& message) { return am::c::to_c(message.source_name()); });
+  return get_of_message("AM_GetSourceEndpoint", token, name,
+                        [](auto& message) { return to_c(message.source_name()); });
 }
 
 int AM_GetDestEndpoint(void* token, ep_t* endpoint) {
-  return am::c::get_of_message("AM_GetDestEndpoint", token, endpoint, [](auto& message) {
-    return am::c::state_of(message.endpoint()).handle;
-  });
+  return get_of_message("AM_GetDestEndpoint", token, endpoint,
+                        [](auto& message) { return state_of(message.endpoint()).handle; });
 }
 
 int AM_GetMsgTag(void* token, tag_t* tag) {
-  return am::c::get_of_message("AM_GetMsgTag", token, tag, [](auto& message) {
+  return get_of_message("AM_GetMsgTag", token, tag, [](auto& message) {
     return message.role() == am::Role::kReply ? message.endpoint().tag() : message.tag();
   });
 }
 
 int AMX_GetSourceId(void* token, int* process) {
-  return am::c::get_of_message("AMX_GetSourceId", token, process,
-                               [](auto& message) { return static_cast<int>(message.source()); });
+  return get_of_message("AMX_GetSourceId", token, process,
+                        [](auto& message) { return static_cast<int>(message.source()); });
 }
 
 int AMX_GetTokenInfo(void* token, AMX_token_info_t* info) {
-  return am::c::get_of_message("AMX_GetTokenInfo", token, info, [](auto& message) {
+  return get_of_message("AMX_GetTokenInfo", token, info, [](auto& message) {
     return AMX_token_info_t{.source = static_cast<int>(message.source()),
                             .handler = message.handler(),
                             .category = static_cast<AMX_category_t>(message.kind()),

@@ -4,6 +4,7 @@
 #include <array>
 #include <exception>
 #include <string>
+#include <utility>
 
 #include "am/c/am2.h"
 #include "am/c/binding/library.h"
@@ -15,6 +16,12 @@
 namespace am::c {
 
 namespace {
+
+// What refuse() throws.
+struct Refused {
+  int code;
+  std::string what;
+};
 
 // A thread's last sentence. (That of main()'s thread is used in functions that exit() calls, too.)
 using Kept = std::array<char, 2048>;
@@ -37,9 +44,13 @@ int fail(int code, const char* call, std::string_view what) noexcept {
   }
 }
 
+void refuse(int code, std::string what) { throw Refused{code, std::move(what)}; }
+
 int fail_by_exception(const char* call) noexcept {
   try {
     throw;
+  } catch (const Refused& refused) {
+    return fail(refused.code, call, refused.what);
   } catch (const Error& error) {
     try {
       return keep(AM_ERR_RESOURCE, error.what());
@@ -53,8 +64,8 @@ int fail_by_exception(const char* call) noexcept {
   }
 }
 
-int check_message(const char* call, const Outgoing& message) noexcept {
-  if (is_valid(message)) return AM_OK;
+void check_message(const Outgoing& message) {
+  if (is_valid(message)) return;
   std::string why;
   if (message.handler <= 0 || message.handler >= kHandlers) {
     why = "handler " + std::to_string(message.handler) + " can have no message; give one of 1 to " +
@@ -70,13 +81,13 @@ int check_message(const char* call, const Outgoing& message) noexcept {
   } else {
     why = "NULL is no payload of " + std::to_string(message.nbytes) + " bytes";
   }
-  return fail(AM_ERR_BAD_ARG, call, why);
+  refuse(AM_ERR_BAD_ARG, why);
 }
 
-int fail_not_mapped(const char* call, int index) noexcept {
-  return fail(AM_ERR_BAD_ARG, call,
-              "translation " + std::to_string(index) +
-                  " is not mapped; give it a name and a tag with AM_Map()");
+void check_mapped(const Endpoint& endpoint, int index) {
+  if (index >= 0 && endpoint.mapped(static_cast<std::uint32_t>(index))) return;
+  refuse(AM_ERR_BAD_ARG, "translation " + std::to_string(index) +
+                             " is not mapped; give it a name and a tag with AM_Map()");
 }
 
 int fail_no_credit(const char* call, int index) noexcept {
@@ -85,18 +96,18 @@ int fail_no_credit(const char* call, int index) noexcept {
                   " now; AM_Poll() and try again");
 }
 
-int check_prepared_bytes(const char* call, std::size_t nbytes) noexcept {
-  if (nbytes <= max_payload(Kind::kMedium)) return AM_OK;
-  return fail(AM_ERR_BAD_ARG, call,
-              std::to_string(nbytes) + " bytes are too many; a medium payload has at most " +
-                  std::to_string(max_payload(Kind::kMedium)));
+void check_prepared_bytes(std::size_t nbytes) {
+  if (nbytes <= max_payload(Kind::kMedium)) return;
+  refuse(AM_ERR_BAD_ARG, std::to_string(nbytes) +
+                             " bytes are too many; a medium payload has at most " +
+                             std::to_string(max_payload(Kind::kMedium)));
 }
 
-int check_committed_bytes(const char* call, std::size_t nbytes, std::size_t prepared) noexcept {
-  if (nbytes <= prepared) return AM_OK;
-  return fail(AM_ERR_BAD_ARG, call,
-              std::to_string(nbytes) + " bytes are more than the " + std::to_string(prepared) +
-                  " that were prepared; prepare as many as may be needed");
+void check_committed_bytes(std::size_t nbytes, std::size_t prepared) {
+  if (nbytes <= prepared) return;
+  refuse(AM_ERR_BAD_ARG, std::to_string(nbytes) + " bytes are more than the " +
+                             std::to_string(prepared) +
+                             " that were prepared; prepare as many as may be needed");
 }
 
 }  // namespace am::c

@@ -2,6 +2,7 @@
 // exception leaves this room: every call that may throw runs inside guarded().
 #pragma once
 
+#include <string>
 #include <string_view>
 #include <type_traits>
 #include <utility>
@@ -14,8 +15,13 @@ namespace am::c {
 // returns `code`. Any thread.
 [[gnu::cold]] int fail(int code, const char* call, std::string_view what) noexcept;
 
-// Fails by the exception that is being handled: AM_ERR_RESOURCE, with the sentence that the
-// library's Errors are, or what others such as those of a handler written in C++ say.
+// Ends the call that runs inside guarded(), which then fails with this. The checks of this room and
+// those above do so. What fails often, such as a call that would have to wait, returns fail().
+[[noreturn, gnu::cold]] void refuse(int code, std::string what);
+
+// Fails by the exception that is being handled: as refuse() said; or AM_ERR_RESOURCE, with the
+// sentence that the library's Errors are, or what others such as those of a handler written in C++
+// say.
 [[gnu::cold]] int fail_by_exception(const char* call) noexcept;
 
 // Returns what `body()` returns, AM_OK if that is nothing; a code for what it throws.

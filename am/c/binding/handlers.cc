@@ -3,7 +3,6 @@
 #include <mutex>
 #include <string>
 
-#include "am/c/binding/errors.h"
 #include "am/c/binding/handles.h"
 #include "am/c/binding/token.h"
 #include "am/message/returned.h"
@@ -34,24 +33,18 @@ void call_returned(const EndpointState& core, ReturnedFunction function, const R
   function(static_cast<int>(message.status), opcode_of(message), &block);
 }
 
-int check_handler_index(const char* call, ep_t endpoint, handler_t index) {
-  if (const int code = check_endpoint(call, endpoint)) return code;
-  const int size = endpoint->core->handlers;
-  if (index >= 0 && index < size) return AM_OK;
-  return fail(AM_ERR_BAD_ARG, call,
-              "there is no handler " + std::to_string(index) + ": the table has " +
-                  std::to_string(size) + " places");
+void check_index(const EndpointState& core, handler_t index) {
+  const int size = core.handlers;
+  if (index >= 0 && index < size) return;
+  refuse(AM_ERR_BAD_ARG, "there is no handler " + std::to_string(index) + ": the table has " +
+                             std::to_string(size) + " places");
 }
 
-int check_function(const char* call, AM_handler_fn_t function) {
-  if (function != nullptr) return AM_OK;
-  return fail(AM_ERR_BAD_ARG, call, "NULL is no handler");
-}
-
-// Of an endpoint of a parallel bundle this waits for handlers.
-int check_may_set(const char* call, ep_t endpoint) {
-  if (const int code = check_endpoint(call, endpoint)) return code;
-  return endpoint->core->parallel ? check_no_handler(call) : static_cast<int>(AM_OK);
+// Of an endpoint of a parallel bundle its calls wait for handlers.
+EndpointState& to_set(ep_t endpoint) {
+  EndpointState& core = core_of(endpoint);
+  if (core.parallel) check_no_handler();
+  return core;
 }
 
 bool has_callbacks(const EndpointState& core) noexcept {
@@ -66,64 +59,77 @@ void install(EndpointState& core, handler_t index, AM_handler_fn_t function) {
 }
 
 // Holding `setting`.
-int set_at(const char* call, ep_t endpoint, handler_t index, AM_handler_fn_t function) {
-  if (const int code = check_handler_index(call, endpoint, index)) return code;
-  if (const int code = check_function(call, function)) return code;
-  EndpointState& core = *endpoint->core;
-  return guarded(call, [&] {
-    if (index == 0) {
-      const auto returned = reinterpret_cast<ReturnedFunction>(function);
-      core.on_returned(
-          [&core, returned](const Returned& message) { call_returned(core, returned, message); });
-    } else {
-      install(core, index, function);
+void set(EndpointState& core, handler_t index, AM_handler_fn_t function) {
+  if (function == nullptr) refuse(AM_ERR_BAD_ARG, "NULL is no handler");
+  if (index == 0) {
+    const auto returned = reinterpret_cast<ReturnedFunction>(function);
+    core.on_returned(
+        [&core, returned](const Returned& message) { call_returned(core, returned, message); });
+  } else {
+    install(core, index, function);
+  }
+  core.functions[index] = function;
+}
+
+}  // namespace
+}  // namespace am::c
+
+using namespace am::c;
+
+int AM_SetHandler(ep_t endpoint, handler_t index, AM_handler_fn_t function) {
+  return guarded("AM_SetHandler", [=] {
+    EndpointState& core = to_set(endpoint);
+    const std::lock_guard lock(core.setting);
+    check_index(core, index);
+    if (core.functions[index] != nullptr) {
+      refuse(AM_ERR_IN_USE, "handler " + std::to_string(index) +
+                                " is set already; AM_ReplaceHandler() overwrites it");
     }
-    core.functions[index] = function;
+    set(core, index, function);
   });
 }
 
-int set(const char* call, ep_t endpoint, handler_t index, AM_handler_fn_t function) {
-  if (const int code = check_may_set(call, endpoint)) return code;
-  const std::lock_guard lock(endpoint->core->setting);
-  return set_at(call, endpoint, index, function);
+int AM_SetHandlerAny(ep_t endpoint, handler_t* index, AM_handler_fn_t function) {
+  return guarded("AM_SetHandlerAny", [=] {
+    EndpointState& core = to_set(endpoint);
+    check_result(index);
+    const std::lock_guard lock(core.setting);
+    handler_t free = 1;
+    while (free < core.handlers && core.functions[free] != nullptr) ++free;
+    if (free == core.handlers) {
+      refuse(AM_ERR_RESOURCE,
+             "all places of the table but 0 are in use, " + std::to_string(free - 1) + " of them");
+    }
+    set(core, free, function);
+    *index = free;
+  });
 }
 
-int set_new(const char* call, ep_t endpoint, handler_t index, AM_handler_fn_t function) {
-  if (const int code = check_may_set(call, endpoint)) return code;
-  const std::lock_guard lock(endpoint->core->setting);
-  if (const int code = check_handler_index(call, endpoint, index)) return code;
-  if (endpoint->core->functions[index] != nullptr) {
-    return fail(
-        AM_ERR_IN_USE, call,
-        "handler " + std::to_string(index) + " is set already; AM_ReplaceHandler() overwrites it");
-  }
-  return set_at(call, endpoint, index, function);
+int AM_ReplaceHandler(ep_t endpoint, handler_t index, AM_handler_fn_t function) {
+  return guarded("AM_ReplaceHandler", [=] {
+    EndpointState& core = to_set(endpoint);
+    const std::lock_guard lock(core.setting);
+    check_index(core, index);
+    set(core, index, function);
+  });
 }
 
-int set_any(const char* call, ep_t endpoint, handler_t* index, AM_handler_fn_t function) {
-  if (const int code = check_may_set(call, endpoint)) return code;
-  if (const int code = check_result(call, index)) return code;
-  const std::lock_guard lock(endpoint->core->setting);
-  const EndpointState& core = *endpoint->core;
-  handler_t free = 1;
-  while (free < core.handlers && core.functions[free] != nullptr) ++free;
-  if (free == core.handlers) {
-    return fail(
-        AM_ERR_RESOURCE, call,
-        "all places of the table but 0 are in use, " + std::to_string(free - 1) + " of them");
-  }
-  if (const int code = set_at(call, endpoint, free, function)) return code;
-  *index = free;
-  return AM_OK;
+int AM_GetHandler(ep_t endpoint, handler_t index, AM_handler_fn_t* function) {
+  return get("AM_GetHandler", endpoint, function, [=](auto& core) {
+    check_index(core, index);
+    const AM_handler_fn_t found = core.functions[index];
+    if (found == nullptr) {
+      refuse(AM_ERR_RESOURCE, "handler " + std::to_string(index) + " is not set");
+    }
+    return found;
+  });
 }
 
-int set_callbacks(const char* call, ep_t endpoint, AMX_preHandlerCallback_t before,
-                  AMX_postHandlerCallback_t after) {
-  if (const int code = check_endpoint(call, endpoint)) return code;
-  if (const int code = check_no_handler(call)) return code;
-  EndpointState& core = *endpoint->core;
-  const std::lock_guard lock(core.setting);
-  return guarded(call, [&] {
+int AMX_SetHandlerCallbacks(ep_t endpoint, AMX_preHandlerCallback_t before,
+                            AMX_postHandlerCallback_t after) {
+  return guarded("AMX_SetHandlerCallbacks", [=] {
+    EndpointState& core = outside_handlers(core_of(endpoint));
+    const std::lock_guard lock(core.setting);
     core.before_handler = before;
     core.after_handler = after;
     for (int index = 1; index < core.handlers; ++index) {
@@ -132,67 +138,27 @@ int set_callbacks(const char* call, ep_t endpoint, AMX_preHandlerCallback_t befo
   });
 }
 
-int set_handler_count(const char* call, ep_t endpoint, int count) {
-  if (const int code = check_endpoint(call, endpoint)) return code;
-  if (count < 1) return fail(AM_ERR_BAD_ARG, call, std::to_string(count) + " handlers; at least 1");
-  if (count > kHandlers) {
-    return fail(AM_ERR_RESOURCE, call,
-                std::to_string(count) + " handlers; at most " + std::to_string(kHandlers));
-  }
-  EndpointState& core = *endpoint->core;
-  for (int index = count; index < core.handlers; ++index) {
-    if (core.functions[index] == nullptr) continue;
-    return fail(AM_ERR_IN_USE, call,
-                "handler " + std::to_string(index) + " is set, and would be beyond the end");
-  }
-  core.handlers = count;
-  return AM_OK;
-}
-
-}  // namespace
-}  // namespace am::c
-
-using am::c::check_result;
-
-int AM_SetHandler(ep_t endpoint, handler_t index, AM_handler_fn_t function) {
-  return am::c::set_new("AM_SetHandler", endpoint, index, function);
-}
-
-int AM_SetHandlerAny(ep_t endpoint, handler_t* index, AM_handler_fn_t function) {
-  return am::c::set_any("AM_SetHandlerAny", endpoint, index, function);
-}
-
-int AM_ReplaceHandler(ep_t endpoint, handler_t index, AM_handler_fn_t function) {
-  return am::c::set("AM_ReplaceHandler", endpoint, index, function);
-}
-
-int AM_GetHandler(ep_t endpoint, handler_t index, AM_handler_fn_t* function) {
-  constexpr const char* kCall = "AM_GetHandler";
-  if (const int code = am::c::check_handler_index(kCall, endpoint, index)) return code;
-  if (const int code = check_result(kCall, function)) return code;
-  if (endpoint->core->functions[index] == nullptr) {
-    return am::c::fail(AM_ERR_RESOURCE, kCall, "handler " + std::to_string(index) + " is not set");
-  }
-  *function = endpoint->core->functions[index];
-  return AM_OK;
-}
-
-int AMX_SetHandlerCallbacks(ep_t endpoint, AMX_preHandlerCallback_t before,
-                            AMX_postHandlerCallback_t after) {
-  return am::c::set_callbacks("AMX_SetHandlerCallbacks", endpoint, before, after);
-}
-
 int AM_SetNumHandlers(ep_t endpoint, int count) {
-  return am::c::set_handler_count("AM_SetNumHandlers", endpoint, count);
+  return guarded("AM_SetNumHandlers", [=] {
+    EndpointState& core = core_of(endpoint);
+    if (count < 1) refuse(AM_ERR_BAD_ARG, std::to_string(count) + " handlers; at least 1");
+    if (count > am::kHandlers) {
+      refuse(AM_ERR_RESOURCE,
+             std::to_string(count) + " handlers; at most " + std::to_string(am::kHandlers));
+    }
+    for (int index = count; index < core.handlers; ++index) {
+      if (core.functions[index] == nullptr) continue;
+      refuse(AM_ERR_IN_USE,
+             "handler " + std::to_string(index) + " is set, and would be beyond the end");
+    }
+    core.handlers = count;
+  });
 }
 
 int AM_GetNumHandlers(ep_t endpoint, int* count) {
-  return am::c::get("AM_GetNumHandlers", endpoint, count,
-                    [](auto& core) { return core.handlers.load(); });
+  return get("AM_GetNumHandlers", endpoint, count, [](auto& core) { return core.handlers.load(); });
 }
 
 int AM_MaxNumHandlers(int* count) {
-  if (const int code = check_result("AM_MaxNumHandlers", count)) return code;
-  *count = am::kHandlers;
-  return AM_OK;
+  return give("AM_MaxNumHandlers", count, static_cast<int>(am::kHandlers));
 }

@@ -5,7 +5,6 @@
 #include <memory>
 #include <string>
 
-#include "am/c/binding/errors.h"
 #include "am/c/binding/library.h"
 #include "am/c/binding/own_queue.h"
 #include "am/types/forked.h"
@@ -27,38 +26,38 @@ void spoil_handles() noexcept {
   endpoints.forget();
 }
 
-int check_in_use(const char* call) noexcept {
-  if (is_forked()) return fail(AM_ERR_RESOURCE, call, fork_sentence());
-  if (Library::get().in_use()) return AM_OK;
-  return fail(AM_ERR_NOT_INIT, call, "call AM_Init() or AMX_SPMDStartup() first");
+void check_in_use() {
+  if (is_forked()) refuse(AM_ERR_RESOURCE, fork_sentence());
+  if (!Library::get().in_use()) {
+    refuse(AM_ERR_NOT_INIT, "call AM_Init() or AMX_SPMDStartup() first");
+  }
 }
 
-int check_handle(const char* call, bool is_one, const void* handle, const char* what) noexcept {
-  if (const int code = check_in_use(call)) return code;
-  if (is_one) return AM_OK;
-  return fail(AM_ERR_BAD_ARG, call,
-              handle == nullptr
-                  ? std::string("NULL is no ") + what
-                  : std::string("the handle is that of no ") + what + ", or of one that was freed");
+void check_handle(bool is_one, const void* handle, const char* what) {
+  check_in_use();
+  if (is_one) return;
+  refuse(AM_ERR_BAD_ARG, handle == nullptr ? std::string("NULL is no ") + what
+                                           : std::string("the handle is that of no ") + what +
+                                                 ", or of one that was freed");
 }
 
-int check_bundle(const char* call, eb_t bundle) noexcept {
-  return check_handle(call, is_bundle(bundle), bundle, "bundle");
+Bundle& core_of(eb_t bundle) {
+  check_handle(is_bundle(bundle), bundle, "bundle");
+  return *bundle->core;
 }
 
-int check_endpoint(const char* call, ep_t endpoint) noexcept {
-  return check_handle(call, is_endpoint(endpoint), endpoint, "endpoint");
+EndpointState& core_of(ep_t endpoint) {
+  check_handle(is_endpoint(endpoint), endpoint, "endpoint");
+  return *endpoint->core;
 }
 
-int check_no_handler(const char* call) noexcept {
-  if (!Bundle::handling()) return AM_OK;
-  return fail(AM_ERR_IN_USE, call,
-              "a handler may not call this; let it return, and call it after AM_Poll()");
+void check_no_handler() {
+  if (!Bundle::handling()) return;
+  refuse(AM_ERR_IN_USE, "a handler may not call this; let it return, and call it after AM_Poll()");
 }
 
-int check_result(const char* call, const void* result) noexcept {
-  if (result != nullptr) return AM_OK;
-  return fail(AM_ERR_BAD_ARG, call, "NULL is no place for a result");
+void check_result(const void* result) {
+  if (result == nullptr) refuse(AM_ERR_BAD_ARG, "NULL is no place for a result");
 }
 
 // Handlers of other threads use all of it until then.
@@ -70,20 +69,6 @@ void EndpointState::join(eb_t bundle) {
   if (parallel != now_parallel) parallel = now_parallel;  // others read it while it stays
   if (parallel && !queue) queue = std::make_unique<OwnQueue>(*this);
   bundle_handle = bundle;
-}
-
-eb_t take_place(std::unique_ptr<Bundle> core) {
-  AM_Bundle* const place =
-      bundles.take(core.get(), [](eb_t bundle) { bundle->mask = AM_NOEVENTS; });
-  if (place != nullptr) static_cast<void>(core.release());
-  return place;
-}
-
-ep_t take_place(std::unique_ptr<EndpointState> core) {
-  AM_Endpoint* const place =
-      endpoints.take(core.get(), [&](ep_t endpoint) { core->handle = endpoint; });
-  if (place != nullptr) static_cast<void>(core.release());
-  return place;
 }
 
 void before_bundle_ends(void (*end)(eb_t bundle)) {

@@ -9,8 +9,10 @@
 #include <cstring>
 #include <memory>
 #include <mutex>
+#include <string>
 
 #include "am/c/am2.h"
+#include "am/c/binding/errors.h"
 #include "am/c/binding/places.h"
 #include "am/c/types.h"
 #include "am/core/bundle.h"
@@ -90,29 +92,50 @@ extern Places<AM_Endpoint, kMaxEndpoints> endpoints;
 inline bool is_bundle(eb_t bundle) noexcept { return bundles.holds(bundle); }
 inline bool is_endpoint(ep_t endpoint) noexcept { return endpoints.holds(endpoint); }
 
-// AM_OK; or the code for a call before AM_Init(), with its sentence.
-int check_in_use(const char* call) noexcept;
-// Checks what a call is given as a handle of `what`, such as "bundle": whether it is one.
-int check_handle(const char* call, bool is_one, const void* handle, const char* what) noexcept;
-int check_bundle(const char* call, eb_t bundle) noexcept;
-int check_endpoint(const char* call, ep_t endpoint) noexcept;
-// Checks that no handler runs, for a call that handlers may not make.
-int check_no_handler(const char* call) noexcept;
-// Checks a pointer to where a result goes.
-int check_result(const char* call, const void* result) noexcept;
-
-// Leaves at `result` what get(core) gives of an endpoint.
-template <class Result, class Get>
-int get(const char* call, ep_t endpoint, Result* result, Get&& get) noexcept {
-  if (const int code = check_endpoint(call, endpoint)) return code;
-  if (const int code = check_result(call, result)) return code;
-  *result = get(*endpoint->core);
-  return AM_OK;
+// These end a call by refuse(), if: nothing may be called, before AM_Init() or in a forked child;
+// what a call is given as a handle of `what`, such as "bundle", is none; a handler runs, and the
+// call is none that handlers may make; a pointer to where a result goes is NULL.
+void check_in_use();
+void check_handle(bool is_one, const void* handle, const char* what);
+void check_no_handler();
+void check_result(const void* result);
+// What a handle of a bundle, or of an endpoint, names, once that is checked.
+Bundle& core_of(eb_t bundle);
+EndpointState& core_of(ep_t endpoint);
+// The same core, for a call that handlers may not make.
+template <class Core>
+Core& outside_handlers(Core& core) {
+  check_no_handler();
+  return core;
 }
 
-// A free place becomes that of `core`; nullptr: there is none. Any thread.
-eb_t take_place(std::unique_ptr<Bundle> core);
-ep_t take_place(std::unique_ptr<EndpointState> core);
+// Leaves at `result` what get(core) gives of an endpoint; and `value`.
+template <class Result, class Get>
+int get(const char* call, ep_t endpoint, Result* result, Get&& get) noexcept {
+  return guarded(call, [&] {
+    EndpointState& core = core_of(endpoint);
+    check_result(result);
+    *result = get(core);
+  });
+}
+template <class Result>
+int give(const char* call, Result* result, Result value) noexcept {
+  return guarded(call, [&] {
+    check_result(result);
+    *result = value;
+  });
+}
+
+// Gives `core` a place of `table`, which is of `what`, such as "bundles". Any thread.
+template <class Handle, std::size_t kSize, class Core>
+Handle* hold(Places<Handle, kSize>& table, std::unique_ptr<Core> core, const char* what) {
+  Handle* const place = table.take(core.get());
+  if (place == nullptr) {
+    refuse(AM_ERR_RESOURCE, "there are " + std::to_string(kSize) + " " + what + "; free some");
+  }
+  static_cast<void>(core.release());
+  return place;
+}
 // Drops what the calling thread has prepared to send from it (am/c/prepared.h).
 void drop_prepared(ep_t endpoint) noexcept;
 // Ends an endpoint, or a bundle and its endpoints, and frees the place. May wait for messages to

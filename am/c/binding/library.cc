@@ -29,15 +29,12 @@ std::string Library::prefix() const {
   return rank < 0 ? "" : "rank " + std::to_string(rank) + ": ";
 }
 
-int Library::begin(const char* call) {
+void Library::begin(const char* call) {
   check_not_forked(call);
   const std::lock_guard lock(mutex_);
-  if (ended_) {
-    return fail(AM_ERR_RESOURCE, call, "the process has left its job, as it is about to end");
-  }
+  if (ended_) refuse(AM_ERR_RESOURCE, "the process has left its job, as it is about to end");
   if (!job_) join();
   levels_.fetch_add(1, std::memory_order_relaxed);
-  return AM_OK;
 }
 
 void Library::join() {
@@ -53,22 +50,19 @@ void Library::join() {
   if (job_->config().verbose) set_verbose(true);
 }
 
-int Library::end(const char* call) {
+void Library::end(const char* call) {
   check_not_forked(call);
   const std::lock_guard lock(mutex_);
   const int levels = levels_.load(std::memory_order_relaxed);
-  if (levels == 0) {
-    return fail(AM_ERR_NOT_INIT, call, "there was no AM_Init() that it could take back");
-  }
+  if (levels == 0) refuse(AM_ERR_NOT_INIT, "there was no AM_Init() that it could take back");
   if (levels == 1) {
     if (Bundle::handling()) {
-      return fail(AM_ERR_IN_USE, call,
-                  "a handler may not free bundles; let it return, and terminate after AM_Poll()");
+      refuse(AM_ERR_IN_USE,
+             "a handler may not free bundles; let it return, and terminate after AM_Poll()");
     }
     free_all_bundles();
   }
   levels_.fetch_sub(1, std::memory_order_relaxed);
-  return AM_OK;
 }
 
 // What the process has sent is still delivered, and others may need its memory until all have come
@@ -99,13 +93,12 @@ void Library::finish() {
 
 }  // namespace am::c
 
-using am::c::guarded;
-using am::c::Library;
+using namespace am::c;
 
 int AM_Init() {
-  return guarded("AM_Init", [] { return Library::get().begin("AM_Init"); });
+  return guarded("AM_Init", [] { Library::get().begin("AM_Init"); });
 }
 
 int AM_Terminate() {
-  return guarded("AM_Terminate", [] { return Library::get().end("AM_Terminate"); });
+  return guarded("AM_Terminate", [] { Library::get().end("AM_Terminate"); });
 }

@@ -21,9 +21,9 @@ class Library {
  public:
   static Library& get() noexcept;
 
-  // AM_Init(), AM_Terminate(). Throws Error if the job cannot be joined.
-  int begin(const char* call);
-  int end(const char* call);
+  // AM_Init(), AM_Terminate(): inside guarded().
+  void begin(const char* call);
+  void end(const char* call);
 
   // Whether AM_Init() has been called oftener than AM_Terminate().
   bool in_use() const noexcept { return levels_.load(std::memory_order_relaxed) > 0; }

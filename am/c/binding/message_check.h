@@ -7,6 +7,7 @@
 #include <span>
 
 #include "am/c/messages.h"
+#include "am/core/endpoint.h"
 #include "am/types/types.h"
 
 namespace am::c {
@@ -47,16 +48,14 @@ inline bool is_valid(const Outgoing& message) noexcept {
          (message.nbytes == 0 || message.source != nullptr);
 }
 
-// AM_OK; or AM_ERR_BAD_ARG, with a sentence that says what is wrong.
-int check_message(const char* call, const Outgoing& message) noexcept;
-
-// Fails with the code for a translation that is not mapped; for one without credit.
-int fail_not_mapped(const char* call, int index) noexcept;
+// Refuses what is not; a translation that is not mapped; what is no size of a medium payload; and
+// to send more bytes than were prepared.
+void check_message(const Outgoing& message);
+void check_mapped(const Endpoint& endpoint, int index);
+void check_prepared_bytes(std::size_t nbytes);
+void check_committed_bytes(std::size_t nbytes, std::size_t prepared);
+// Fails with the code for a translation without credit.
 int fail_no_credit(const char* call, int index) noexcept;
-// AM_OK; or AM_ERR_BAD_ARG: that is no size of a medium payload.
-int check_prepared_bytes(const char* call, std::size_t nbytes) noexcept;
-// AM_OK; or AM_ERR_BAD_ARG: no more can be sent than were prepared.
-int check_committed_bytes(const char* call, std::size_t nbytes, std::size_t prepared) noexcept;
 
 }  // namespace am::c
 

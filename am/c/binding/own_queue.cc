@@ -152,9 +152,7 @@ int send_anyhow(const char* call, EndpointState& from, std::uint32_t to, const M
     handle_at_once(from, to, kind_of(message));
     return AM_OK;
   }
-  if (patience == Patience::kTries) {
-    return fail_no_credit(call, static_cast<int>(to));
-  }
+  if (patience == Patience::kTries) return fail_no_credit(call, static_cast<int>(to));
   if (!own) {
     send(from, To(to, SourceLocation()), message);
     return AM_OK;

@@ -24,18 +24,17 @@ class Places {
     return offset < sizeof all_ && offset % sizeof(Handle) == 0 && handle->core != nullptr;
   }
 
-  // A free place becomes that of `core`, once prepare(place) has been called; nullptr: there is
-  // none. It is the one after the place that was taken last: so a place is used again late, and a
-  // handle of something that was freed is recognized as long as possible.
-  template <class Core, class Prepare>
-  Handle* take(Core* core, Prepare&& prepare) noexcept {
+  // A free place becomes that of `core`; nullptr: there is none. It is the one after the place that
+  // was taken last: so a place is used again late, and a handle of something that was freed is
+  // recognized as long as possible.
+  template <class Core>
+  Handle* take(Core* core) noexcept {
     const std::lock_guard lock(mutex_);
     for (std::size_t tried = 0; tried < kSize; ++tried) {
       last_ = (last_ + 1) % kSize;
       Handle& place = all_[last_];
       if (place.core != nullptr) continue;
       used_ = std::max(used_, last_ + 1);
-      prepare(&place);
       place.core = core;
       return &place;
     }

@@ -3,7 +3,6 @@
 #include <array>
 #include <utility>
 
-#include "am/c/binding/errors.h"
 #include "am/c/binding/handles.h"
 #include "am/c/binding/message_check.h"
 #include "am/c/binding/token.h"
@@ -12,16 +11,24 @@
 namespace am::c {
 namespace {
 
+// The token of the request that is handled, which can be answered.
+Token& check_may_reply(void* token) {
+  Token& found = token_of(token);
+  if (found.message().role() != Role::kRequest) {
+    refuse(AM_ERR_BAD_ARG, "only a request can be answered, and this is none");
+  }
+  if (!found.message().may_answer()) {
+    refuse(AM_ERR_IN_USE, "this request has been answered already");
+  }
+  return found;
+}
+
 // Gets a copy: what another function may find by its address is in memory.
-[[gnu::cold]] int refuse(const char* call, void* token, Token* found, Outgoing given) {
-  if (found == nullptr) return fail_no_token(call, token);
-  if (found->message().role() != Role::kRequest) {
-    return fail(AM_ERR_BAD_ARG, call, "only a request can be answered, and this is none");
-  }
-  if (!found->message().may_answer()) {
-    return fail(AM_ERR_IN_USE, call, "this request has been answered already");
-  }
-  return check_message(call, given);
+[[gnu::cold]] int fail_reply(const char* call, void* token, Outgoing given) noexcept {
+  return guarded(call, [&] {
+    check_may_reply(token);
+    check_message(given);
+  });
 }
 
 bool may_reply(Token* found) noexcept { return found != nullptr && found->message().may_answer(); }
@@ -42,7 +49,7 @@ bool may_reply(Token* found) noexcept { return found != nullptr && found->messag
                                         std::uint64_t offset) noexcept {
   Token* const found = Token::find(token);
   if (!may_reply(found) || !is_valid(given)) [[unlikely]] {
-    return refuse(call, token, found, given);
+    return fail_reply(call, token, given);
   }
   return guarded(call, [&] {
     EndpointState& from = state_of(found->message().endpoint());
@@ -69,25 +76,22 @@ template <std::size_t kWords>
 }  // namespace am::c
 
 using am::Kind;
-using am::c::may_reply;
-using am::c::Outgoing;
-using am::c::Token;
+using namespace am::c;
 
 int AM_ReplyArgs(void* token, handler_t handler, int numargs, const int32_t* args) {
-  return am::c::reply("AM_Reply", token, Outgoing{Kind::kShort, handler, numargs, args, nullptr, 0},
-                      0);
+  return reply("AM_Reply", token, Outgoing{Kind::kShort, handler, numargs, args, nullptr, 0}, 0);
 }
 
-#define AM_DEFINE(M)                                                    \
-  int AM_Reply##M(void* token, handler_t handler AM_PARAMETERS_##M) {   \
-    try {                                                               \
-      if (am::c::try_few<M>(token, handler, {AM_WORDS_##M})) [[likely]] \
-        return AM_OK;                                                   \
-    } catch (...) {                                                     \
-      return am::c::fail_by_exception("AM_Reply");                      \
-    }                                                                   \
-    const std::int32_t args[] = {AM_ARGUMENTS_##M};                     \
-    return AM_ReplyArgs(token, handler, M, args);                       \
+#define AM_DEFINE(M)                                                  \
+  int AM_Reply##M(void* token, handler_t handler AM_PARAMETERS_##M) { \
+    try {                                                             \
+      if (try_few<M>(token, handler, {AM_WORDS_##M})) [[likely]]      \
+        return AM_OK;                                                 \
+    } catch (...) {                                                   \
+      return fail_by_exception("AM_Reply");                           \
+    }                                                                 \
+    const std::int32_t args[] = {AM_ARGUMENTS_##M};                   \
+    return AM_ReplyArgs(token, handler, M, args);                     \
   }
 AM_DEFINE(0)
 AM_DEFINE(1)
@@ -98,41 +102,39 @@ AM_DEFINE(4)
 
 int AM_ReplyIArgs(void* token, handler_t handler, const void* source, size_t nbytes, int numargs,
                   const int32_t* args) {
-  return am::c::reply("AM_ReplyI", token,
-                      Outgoing{Kind::kMedium, handler, numargs, args, source, nbytes}, 0);
+  return reply("AM_ReplyI", token, Outgoing{Kind::kMedium, handler, numargs, args, source, nbytes},
+               0);
 }
 
 int AM_ReplyXferArgs(void* token, uintptr_t dest_offset, handler_t handler, const void* source,
                      size_t nbytes, int numargs, const int32_t* args) {
-  return am::c::reply("AM_ReplyXfer", token,
-                      Outgoing{Kind::kLong, handler, numargs, args, source, nbytes}, dest_offset);
+  return reply("AM_ReplyXfer", token, Outgoing{Kind::kLong, handler, numargs, args, source, nbytes},
+               dest_offset);
 }
 
 int AMX_PrepareReplyMedium(void* token, size_t nbytes, void** payload) {
-  constexpr const char* kCall = "AMX_PrepareReplyMedium";
-  Token* const found = Token::find(token);
-  if (!may_reply(found)) return am::c::refuse(kCall, token, found, {});
-  if (const int code = am::c::check_result(kCall, payload)) return code;
-  if (const int code = am::c::check_prepared_bytes(kCall, nbytes)) return code;
-  *payload = found->message().reply_room();
-  found->set_prepared(nbytes);
-  return AM_OK;
+  return guarded("AMX_PrepareReplyMedium", [&] {
+    Token& found = check_may_reply(token);
+    check_result(payload);
+    check_prepared_bytes(nbytes);
+    *payload = found.message().reply_room();
+    found.set_prepared(nbytes);
+  });
 }
 
 int AMX_CommitReplyMedium(void* token, size_t nbytes, handler_t handler, int numargs,
                           const int32_t* args) {
-  constexpr const char* kCall = "AMX_CommitReplyMedium";
-  Token* const found = Token::find(token);
-  const Outgoing given{Kind::kMedium, handler, numargs, args, token, nbytes};
-  if (!may_reply(found) || !is_valid(given)) return am::c::refuse(kCall, token, found, given);
-  if (found->prepared() == Token::kNothing) {
-    return am::c::fail(AM_ERR_BAD_ARG, kCall,
-                       "this handler has prepared no reply; call AMX_PrepareReplyMedium() first");
-  }
-  if (const int code = am::c::check_committed_bytes(kCall, nbytes, found->prepared())) return code;
-  return am::c::guarded(kCall, [&] {
-    am::c::EndpointState& from = am::c::state_of(found->message().endpoint());
-    std::move(found->message())
+  return guarded("AMX_CommitReplyMedium", [&] {
+    Token& found = check_may_reply(token);
+    const Outgoing given{Kind::kMedium, handler, numargs, args, token, nbytes};
+    check_message(given);
+    if (found.prepared() == Token::kNothing) {
+      refuse(AM_ERR_BAD_ARG,
+             "this handler has prepared no reply; call AMX_PrepareReplyMedium() first");
+    }
+    check_committed_bytes(nbytes, found.prepared());
+    EndpointState& from = state_of(found.message().endpoint());
+    std::move(found.message())
         .reply_index_in_place(static_cast<am::HandlerIndex>(handler), nbytes, given.words());
     from.reply_bytes[static_cast<int>(Kind::kMedium)].add(given.bytes(), from.parallel);
   });

@@ -3,7 +3,6 @@
 #include <array>
 #include <string>
 
-#include "am/c/binding/errors.h"
 #include "am/c/binding/handles.h"
 #include "am/c/binding/message_check.h"
 #include "am/c/binding/own_queue.h"
@@ -15,15 +14,14 @@ namespace {
 
 // This and the next get copies: what another function may find by its address is in memory, and
 // each load and store there delays the usual request.
-[[gnu::cold]] int refuse(const char* call, ep_t from, int index, Outgoing given) noexcept {
-  if (const int code = check_endpoint(call, from)) return code;
-  if (const int code = check_no_handler(call)) return code;
-  if (const int code = check_message(call, given)) return code;
-  // Asked last, and by its failing, as asking costs as much as all of the above.
-  if (from->core->mapped(static_cast<std::uint32_t>(index))) {
-    return fail_by_exception(call);
-  }
-  return fail_not_mapped(call, index);
+[[gnu::cold]] int fail_request(const char* call, ep_t from, int index, Outgoing given) noexcept {
+  return guarded(call, [&] {
+    const EndpointState& core = outside_handlers(core_of(from));
+    check_message(given);
+    // Asked last, and by its failing, as asking costs as much as all of the above.
+    check_mapped(core, index);
+    throw;
+  });
 }
 
 // What is not sent at once to an endpoint of this node.
@@ -42,7 +40,7 @@ template <Kind kKind>
                                .payload = given.payload(),
                                .offset = offset};
   if (!is_endpoint(handle) || !is_valid(given) || Handling::now()) [[unlikely]]
-    return refuse(call, handle, index, given);
+    return fail_request(call, handle, index, given);
   EndpointState& from = *handle->core;
   const auto to = static_cast<std::uint32_t>(index);
   try {
@@ -54,7 +52,7 @@ template <Kind kKind>
     }
     return code;
   } catch (...) {
-    return refuse(call, handle, index, given);
+    return fail_request(call, handle, index, given);
   }
 }
 
@@ -76,89 +74,60 @@ template <std::size_t kWords>
   return true;
 }
 
-}  // namespace
-
 // --- Gets: reads of another endpoint's segment into the own one
 
-namespace {
-
-// A get as the calls of am/c/messages.h are given it. The payload is not the caller's, so `message`
-// has any pointer for it.
-struct Get {
-  int index;
-  std::uint64_t source_offset;
-  std::uint64_t dest_offset;
-  Outgoing message;
-};
-
-int check_fits(const char* call, const Endpoint& endpoint, const Get& get) {
-  const std::uint64_t size = endpoint.segment().size();
-  const std::size_t nbytes = get.message.nbytes;
-  if (get.dest_offset <= size && nbytes <= size - get.dest_offset) return AM_OK;
-  return fail(AM_ERR_BAD_ARG, call,
-              std::to_string(nbytes) + " bytes at offset " + std::to_string(get.dest_offset) +
-                  " do not fit the own segment of " + std::to_string(size) +
-                  " bytes; AM_SetSeg() sets it");
-}
-
-int check_get(const char* call, ep_t endpoint, const Get& get) {
-  if (const int code = check_endpoint(call, endpoint)) return code;
-  if (const int code = check_no_handler(call)) return code;
-  if (const int code = check_message(call, get.message)) return code;
-  if (get.index < 0 || !endpoint->core->mapped(static_cast<std::uint32_t>(get.index))) {
-    return fail_not_mapped(call, get.index);
+void check_get(const EndpointState& core, int index, std::uint64_t offset,
+               const Outgoing& message) {
+  check_message(message);
+  check_mapped(core, index);
+  if (core.functions[static_cast<std::size_t>(message.handler)] == nullptr) {
+    refuse(AM_ERR_BAD_ARG, "handler " + std::to_string(message.handler) +
+                               " of this endpoint is not set; AM_SetHandler() sets it");
   }
-  if (endpoint->core->functions[static_cast<std::size_t>(get.message.handler)] == nullptr) {
-    return fail(AM_ERR_BAD_ARG, call,
-                "handler " + std::to_string(get.message.handler) +
-                    " of this endpoint is not set; AM_SetHandler() sets it");
-  }
-  return check_fits(call, *endpoint->core, get);
-}
-
-int start(const char* call, Patience patience, ep_t endpoint, const Get& get) noexcept {
-  return guarded(call, [&] {
-    if (const int code = check_get(call, endpoint, get)) return code;
-    EndpointState& from = *endpoint->core;
-    const auto to = static_cast<std::uint32_t>(get.index);
-    const UntypedGet untyped{.handler = static_cast<HandlerIndex>(get.message.handler),
-                             .arguments = get.message.words(),
-                             .source = get.source_offset,
-                             .offset = get.dest_offset,
-                             .bytes = get.message.nbytes};
-    if (!has_queued(from) && from.try_get_index(to, untyped)) return static_cast<int>(AM_OK);
-    return send_slowly(call, from, to, untyped, patience);
-  });
+  const std::uint64_t size = core.segment().size();
+  if (offset <= size && message.nbytes <= size - offset) return;
+  refuse(AM_ERR_BAD_ARG, std::to_string(message.nbytes) + " bytes at offset " +
+                             std::to_string(offset) + " do not fit the own segment of " +
+                             std::to_string(size) + " bytes; AM_SetSeg() sets it");
 }
 
 int start(const char* call, Patience patience, ep_t endpoint, int index, std::uint64_t source,
           std::uint64_t dest, handler_t handler, std::size_t nbytes, int numargs,
           const std::int32_t* args) noexcept {
-  static constexpr char kAny = 0;
-  return start(call, patience, endpoint,
-               {index, source, dest, {Kind::kLong, handler, numargs, args, &kAny, nbytes}});
+  return guarded(call, [&] {
+    static constexpr char kAny = 0;  // the payload is not the caller's
+    const Outgoing message{Kind::kLong, handler, numargs, args, &kAny, nbytes};
+    EndpointState& from = outside_handlers(core_of(endpoint));
+    check_get(from, index, dest, message);
+    const auto to = static_cast<std::uint32_t>(index);
+    const UntypedGet untyped{.handler = static_cast<HandlerIndex>(handler),
+                             .arguments = message.words(),
+                             .source = source,
+                             .offset = dest,
+                             .bytes = nbytes};
+    if (!has_queued(from) && from.try_get_index(to, untyped)) return AM_OK;
+    return send_slowly(call, from, to, untyped, patience);
+  });
 }
 
 }  // namespace
-
 }  // namespace am::c
 
 using am::Kind;
-using am::c::Outgoing;
-using am::c::Patience;
+using namespace am::c;
 
 int AM_RequestArgs(ep_t endpoint, int index, handler_t handler, int numargs, const int32_t* args) {
-  return am::c::send<Kind::kShort>("AM_Request", Patience::kWaits, endpoint, index,
-                                   Outgoing{Kind::kShort, handler, numargs, args, nullptr, 0}, 0);
+  return send<Kind::kShort>("AM_Request", Patience::kWaits, endpoint, index,
+                            Outgoing{Kind::kShort, handler, numargs, args, nullptr, 0}, 0);
 }
 
 #define AM_DEFINE(M)                                                                 \
   int AM_Request##M(ep_t endpoint, int index, handler_t handler AM_PARAMETERS_##M) { \
     try {                                                                            \
-      if (am::c::try_few<M>(endpoint, index, handler, {AM_WORDS_##M})) [[likely]]    \
+      if (try_few<M>(endpoint, index, handler, {AM_WORDS_##M})) [[likely]]           \
         return AM_OK;                                                                \
     } catch (...) {                                                                  \
-      return am::c::fail_by_exception("AM_Request");                                 \
+      return fail_by_exception("AM_Request");                                        \
     }                                                                                \
     const std::int32_t args[] = {AM_ARGUMENTS_##M};                                  \
     return AM_RequestArgs(endpoint, index, handler, M, args);                        \
@@ -172,33 +141,32 @@ AM_DEFINE(4)
 
 int AM_RequestIArgs(ep_t endpoint, int index, handler_t handler, const void* source, size_t nbytes,
                     int numargs, const int32_t* args) {
-  return am::c::send<Kind::kMedium>("AM_RequestI", Patience::kWaits, endpoint, index,
-                                    Outgoing{Kind::kMedium, handler, numargs, args, source, nbytes},
-                                    0);
+  return send<Kind::kMedium>("AM_RequestI", Patience::kWaits, endpoint, index,
+                             Outgoing{Kind::kMedium, handler, numargs, args, source, nbytes}, 0);
 }
 
 int AM_RequestXferArgs(ep_t endpoint, int index, uintptr_t dest_offset, handler_t handler,
                        const void* source, size_t nbytes, int numargs, const int32_t* args) {
-  return am::c::send<Kind::kLong>("AM_RequestXfer", Patience::kWaits, endpoint, index,
-                                  Outgoing{Kind::kLong, handler, numargs, args, source, nbytes},
-                                  dest_offset);
+  return send<Kind::kLong>("AM_RequestXfer", Patience::kWaits, endpoint, index,
+                           Outgoing{Kind::kLong, handler, numargs, args, source, nbytes},
+                           dest_offset);
 }
 
 int AM_RequestXferAsyncArgs(ep_t endpoint, int index, uintptr_t dest_offset, handler_t handler,
                             const void* source, size_t nbytes, int numargs, const int32_t* args) {
-  return am::c::send<Kind::kLong>("AM_RequestXferAsync", Patience::kTries, endpoint, index,
-                                  Outgoing{Kind::kLong, handler, numargs, args, source, nbytes},
-                                  dest_offset);
+  return send<Kind::kLong>("AM_RequestXferAsync", Patience::kTries, endpoint, index,
+                           Outgoing{Kind::kLong, handler, numargs, args, source, nbytes},
+                           dest_offset);
 }
 
 int AM_GetXferArgs(ep_t endpoint, int index, uintptr_t source_offset, handler_t handler,
                    uintptr_t dest_offset, size_t nbytes, int numargs, const int32_t* args) {
-  return am::c::start("AM_GetXfer", Patience::kWaits, endpoint, index, source_offset, dest_offset,
-                      handler, nbytes, numargs, args);
+  return start("AM_GetXfer", Patience::kWaits, endpoint, index, source_offset, dest_offset, handler,
+               nbytes, numargs, args);
 }
 
 int AM_GetXferAsyncArgs(ep_t endpoint, int index, uintptr_t source_offset, handler_t handler,
                         uintptr_t dest_offset, size_t nbytes, int numargs, const int32_t* args) {
-  return am::c::start("AM_GetXferAsync", Patience::kTries, endpoint, index, source_offset,
-                      dest_offset, handler, nbytes, numargs, args);
+  return start("AM_GetXferAsync", Patience::kTries, endpoint, index, source_offset, dest_offset,
+               handler, nbytes, numargs, args);
 }

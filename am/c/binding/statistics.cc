@@ -7,7 +7,6 @@
 #include <cstdio>
 #include <mutex>
 
-#include "am/c/binding/errors.h"
 #include "am/c/binding/handles.h"
 
 const AM_stats_t AM_initial_stats = {};
@@ -48,53 +47,50 @@ void print_row(std::FILE* file, const char* what, const std::uint64_t (&by_categ
 }  // namespace
 }  // namespace am::c
 
-using am::c::check_endpoint;
-using am::c::check_result;
-using am::c::Counters;
+using namespace am::c;
 
 int AM_GetEndpointStatistics(ep_t endpoint, AM_stats_t* statistics) {
-  constexpr const char* kCall = "AM_GetEndpointStatistics";
-  if (const int code = check_endpoint(kCall, endpoint)) return code;
-  if (const int code = check_result(kCall, statistics)) return code;
-  const std::lock_guard lock(endpoint->core->mapping);
-  auto now = std::bit_cast<Counters>(am::c::since_the_beginning(*endpoint->core));
-  const auto before = std::bit_cast<Counters>(endpoint->core->before);
-  for (std::size_t i = 0; i < now.size(); ++i) now[i] -= before[i];
-  *statistics = std::bit_cast<AM_stats_t>(now);
-  return AM_OK;
+  return get("AM_GetEndpointStatistics", endpoint, statistics, [](auto& core) {
+    const std::lock_guard lock(core.mapping);
+    auto now = std::bit_cast<Counters>(since_the_beginning(core));
+    const auto before = std::bit_cast<Counters>(core.before);
+    for (std::size_t i = 0; i < now.size(); ++i) now[i] -= before[i];
+    return std::bit_cast<AM_stats_t>(now);
+  });
 }
 
 int AM_ResetEndpointStatistics(ep_t endpoint) {
-  if (const int code = check_endpoint("AM_ResetEndpointStatistics", endpoint)) return code;
-  const std::lock_guard lock(endpoint->core->mapping);
-  endpoint->core->before = am::c::since_the_beginning(*endpoint->core);
-  return AM_OK;
+  return guarded("AM_ResetEndpointStatistics", [endpoint] {
+    EndpointState& core = core_of(endpoint);
+    const std::lock_guard lock(core.mapping);
+    core.before = since_the_beginning(core);
+  });
 }
 
 int AM_AggregateStatistics(AM_stats_t* sum, const AM_stats_t* more) {
-  constexpr const char* kCall = "AM_AggregateStatistics";
-  if (const int code = check_result(kCall, sum)) return code;
-  if (const int code = check_result(kCall, more)) return code;
-  auto total = std::bit_cast<Counters>(*sum);
-  const auto added = std::bit_cast<Counters>(*more);
-  for (std::size_t i = 0; i < total.size(); ++i) total[i] += added[i];
-  *sum = std::bit_cast<AM_stats_t>(total);
-  return AM_OK;
+  return guarded("AM_AggregateStatistics", [=] {
+    check_result(sum);
+    check_result(more);
+    auto total = std::bit_cast<Counters>(*sum);
+    const auto added = std::bit_cast<Counters>(*more);
+    for (std::size_t i = 0; i < total.size(); ++i) total[i] += added[i];
+    *sum = std::bit_cast<AM_stats_t>(total);
+  });
 }
 
 int AM_DumpStatistics(FILE* file, const AM_stats_t* statistics) {
-  constexpr const char* kCall = "AM_DumpStatistics";
-  if (const int code = check_result(kCall, file)) return code;
-  if (const int code = check_result(kCall, statistics)) return code;
-  std::fprintf(file, "%-22s %14s %14s %14s\n", "", "short", "medium", "long");
-  am::c::print_row(file, "requests sent", statistics->RequestsSent);
-  am::c::print_row(file, "requests received", statistics->RequestsReceived);
-  am::c::print_row(file, "replies sent", statistics->RepliesSent);
-  am::c::print_row(file, "replies received", statistics->RepliesReceived);
-  am::c::print_row(file, "request bytes sent", statistics->RequestDataBytesSent);
-  am::c::print_row(file, "reply bytes sent", statistics->ReplyDataBytesSent);
-  std::fprintf(file, "returned %" PRIu64 ", sent back %" PRIu64 ", waits for credit %" PRIu64 "\n",
-               statistics->ReturnedMessages, statistics->RejectedMessages,
-               statistics->CreditStalls);
-  return AM_OK;
+  return guarded("AM_DumpStatistics", [=] {
+    check_result(file);
+    check_result(statistics);
+    std::fprintf(file, "%-22s %14s %14s %14s\n", "", "short", "medium", "long");
+    print_row(file, "requests sent", statistics->RequestsSent);
+    print_row(file, "requests received", statistics->RequestsReceived);
+    print_row(file, "replies sent", statistics->RepliesSent);
+    print_row(file, "replies received", statistics->RepliesReceived);
+    print_row(file, "request bytes sent", statistics->RequestDataBytesSent);
+    print_row(file, "reply bytes sent", statistics->ReplyDataBytesSent);
+    std::fprintf(
+        file, "returned %" PRIu64 ", sent back %" PRIu64 ", waits for credit %" PRIu64 "\n",
+        statistics->ReturnedMessages, statistics->RejectedMessages, statistics->CreditStalls);
+  });
 }

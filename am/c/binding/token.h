@@ -64,8 +64,8 @@ class Token {
   std::size_t prepared_ = kNothing;
 };
 
-// The code for a pointer that Token::find() does not know, with its sentence.
-[[gnu::cold]] int fail_no_token(const char* call, const void* token) noexcept;
+// Token::find(); refuses a pointer that it does not know.
+Token& token_of(void* token);
 
 // Calls the function `context`, an AM_handler_fn_t, with `message`:
 // Endpoint::set_untyped_handler().

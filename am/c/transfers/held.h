@@ -2,31 +2,21 @@
 // am/channel and am/zero_copy, by the handles and codes of the binding. What a program makes here
 // belongs to a bundle, and ends with it at the latest.
 //
-// This file: what both headers' calls share.
+// This file: what the calls of both headers share, and those for buffers with those for requests.
 #pragma once
 
 #include <cstddef>
+#include <deque>
 #include <memory>
 #include <string>
-#include <type_traits>
-#include <utility>
 
-#include "am/c/binding/errors.h"
 #include "am/c/binding/handles.h"
-#include "am/c/binding/places.h"
-#include "am/c/types.h"
+#include "am/c/binding/library.h"
+#include "am/c/zero_copy.h"
 #include "am/types/forked.h"
+#include "am/zero_copy/zero_copy.h"
 
 namespace am::c {
-
-// Gives `core` a place of `table`, and leaves that at `result`. Returns a code.
-template <class Table, class Core, class Handle>
-int hold(const char* call, Table& table, std::unique_ptr<Core> core, Handle* result) noexcept {
-  *result = table.take(core.get(), [](auto*) {});
-  if (*result == nullptr) return fail(AM_ERR_RESOURCE, call, "there are too many; free some");
-  static_cast<void>(core.release());
-  return AM_OK;
-}
 
 // Ends what is held there.
 template <class Table, class Handle>
@@ -43,15 +33,35 @@ void see_to() {
   static_cast<void>(once);
 }
 
-// Checks that a handle of a bundle is one, for a call that handlers may not make.
-inline int check_outside_handlers(const char* call, eb_t bundle) noexcept {
-  if (const int code = check_bundle(call, bundle)) return code;
-  return check_no_handler(call);
+inline void check_memory(const void* memory, std::size_t nbytes) {
+  if (memory != nullptr || nbytes == 0) return;
+  refuse(AM_ERR_BAD_ARG, "NULL is no memory of " + std::to_string(nbytes) + " bytes");
 }
 
-inline int check_memory(const char* call, const void* memory, std::size_t nbytes) noexcept {
-  if (memory != nullptr || nbytes == 0) return AM_OK;
-  return fail(AM_ERR_BAD_ARG, call, "NULL is no memory of " + std::to_string(nbytes) + " bytes");
-}
+struct ZeroCopyState {
+  ZeroCopyState(eb_t owner, std::size_t pool_bytes)
+      : bundle(owner), core(Library::get().job(), *owner->core, {.pool_bytes = pool_bytes}) {}
+
+  // What takes requests.
+  struct Handler {
+    AM_zero_copy_handler_t function;
+    void* data;
+  };
+
+  eb_t bundle;
+  std::deque<Handler> handlers;  // by number; each stays where it is
+  ZeroCopy core;
+  std::size_t buffers = 0;
+};
+
+// What the handle names, once it is checked.
+ZeroCopyState& core_of(AM_zero_copy_t zero);
+
+// What calls `callback` with `data`; empty if that is NULL.
+ZeroCopyCallback to_callback(AM_transfer_callback_t callback, void* data);
 
 }  // namespace am::c
+
+struct AM_ZeroCopy {
+  am::c::ZeroCopyState* core = nullptr;
+};

@@ -8,7 +8,6 @@
 
 #include "am/c/binding/token.h"
 #include "am/c/transfers/held.h"
-#include "am/c/transfers/zero_copy_state.h"
 #include "am/c/zero_copy.h"
 #include "am/route/router.h"
 #include "am/types/of_thread.h"
@@ -24,6 +23,7 @@ namespace {
 
 constexpr int kMostPayloads = zero_copy::PartsAlong::kMostParts;
 constexpr int kMostArguments = zero_copy::Announcement::kMostWords;
+constexpr int kAny = std::numeric_limits<int>::max();
 
 // That of the handler that runs in this thread; handlers are not nested.
 struct Current {
@@ -43,95 +43,66 @@ void deliver_request(ZeroCopyRequest& core, std::span<const std::uint32_t> words
                    reinterpret_cast<const std::int32_t*>(words.data()), handler.data);
 }
 
-int check(const char* call, AM_zero_copy_request_t request) noexcept {
-  if (request != nullptr && current().request == request) return AM_OK;
-  return fail(AM_ERR_BAD_ARG, call,
-              "that is not the request of the handler that runs in this thread; it ends with its "
-              "handler");
+ZeroCopyRequest& core_of(AM_zero_copy_request_t request) {
+  if (request != nullptr && current().request == request) return request->core;
+  refuse(AM_ERR_BAD_ARG,
+         "that is not the request of the handler that runs in this thread; it ends with its "
+         "handler");
 }
-int check_untaken(const char* call, AM_zero_copy_request_t request) noexcept {
-  if (const int code = check(call, request)) return code;
-  if (!request->core.taken()) return AM_OK;
-  return fail(AM_ERR_IN_USE, call,
-              "this request has its memory already; it takes one AM_ZeroCopyReceive() or "
-              "AM_ZeroCopyMatch()");
-}
-
-// Checks a list of `count` things, at most `most` of them.
-int check_list(const char* call, const void* list, int count, int most, const char* what) noexcept {
-  if (count >= 0 && count <= most && (list != nullptr || count == 0)) return AM_OK;
-  return fail(AM_ERR_BAD_ARG, call,
-              std::to_string(count) + " " + what + (list == nullptr ? " at NULL" : "") +
-                  " cannot be passed; pass 0 to " + std::to_string(most));
+ZeroCopyRequest& untaken(AM_zero_copy_request_t request) {
+  ZeroCopyRequest& core = core_of(request);
+  if (!core.taken()) return core;
+  refuse(AM_ERR_IN_USE,
+         "this request has its memory already; it takes one AM_ZeroCopyReceive() or "
+         "AM_ZeroCopyMatch()");
 }
 
-int check_memories(const char* call, std::span<const AM_memory_t> list) noexcept {
-  for (const AM_memory_t& one : list) {
-    if (const int code = check_memory(call, one.address, one.nbytes)) return code;
+// A list of `count` things, at most `most` of them.
+template <class T>
+std::span<T> checked(T* list, int count, int most, const char* what) {
+  if (count >= 0 && count <= most && (list != nullptr || count == 0)) {
+    return {list, static_cast<std::size_t>(count)};
   }
-  return AM_OK;
+  refuse(AM_ERR_BAD_ARG, std::to_string(count) + " " + what + (list == nullptr ? " at NULL" : "") +
+                             " cannot be passed; pass 0 to " + std::to_string(most));
 }
 
-std::span<const AM_memory_t> list_of(const AM_memory_t* first, int count) noexcept {
-  return {first, static_cast<std::size_t>(std::max(count, 0))};
-}
-std::span<std::byte> bytes_of(const AM_memory_t& memory) noexcept {
-  return {static_cast<std::byte*>(memory.address), memory.nbytes};
+std::vector<std::span<std::byte>> bytes_of(std::span<const AM_memory_t> list) {
+  std::vector<std::span<std::byte>> all;
+  for (const AM_memory_t& one : list) {
+    check_memory(one.address, one.nbytes);
+    all.emplace_back(static_cast<std::byte*>(one.address), one.nbytes);
+  }
+  return all;
 }
 
-// What a program sends.
-struct Sent {
-  std::span<const int> to;
-  std::span<const AM_memory_t> payloads;
-  int handler;
-  std::span<const std::int32_t> args;
-};
-
-int check(const char* call, const ZeroCopyState& from, const Sent& sent) noexcept {
+void check_receivers(const ZeroCopyState& from, std::span<const int> to, int handler) {
   const int processes = static_cast<int>(from.bundle->core->router().size());
-  for (const int process : sent.to) {
+  for (const int process : to) {
     if (process >= 0 && process < processes) continue;
-    return fail(
-        AM_ERR_BAD_ARG, call,
-        "there is no process " + std::to_string(process) + " among " + std::to_string(processes));
+    refuse(AM_ERR_BAD_ARG, "there is no process " + std::to_string(process) + " among " +
+                               std::to_string(processes));
   }
   const int handlers = static_cast<int>(from.handlers.size());
-  if (sent.handler < 0 || sent.handler >= handlers) {
-    return fail(AM_ERR_BAD_ARG, call,
-                std::to_string(sent.handler) + " is none of the " + std::to_string(handlers) +
-                    " handlers; AM_ZeroCopyAddHandler() stores which to pass");
-  }
-  return check_memories(call, sent.payloads);
-}
-
-void request(ZeroCopyState& from, const Sent& sent, ZeroCopyCallback done) {
-  std::vector<std::span<const std::byte>> payloads;
-  for (const AM_memory_t& one : sent.payloads) payloads.emplace_back(bytes_of(one));
-  const std::vector<Rank> to(sent.to.begin(), sent.to.end());
-  const auto* const words = reinterpret_cast<const std::uint32_t*>(sent.args.data());
-  from.core.request_untyped(to, payloads, std::move(done), static_cast<HandlerIndex>(sent.handler),
-                            {words, sent.args.size()});
+  if (handler >= 0 && handler < handlers) return;
+  refuse(AM_ERR_BAD_ARG, std::to_string(handler) + " is none of the " + std::to_string(handlers) +
+                             " handlers; AM_ZeroCopyAddHandler() stores which to pass");
 }
 
 }  // namespace
 }  // namespace am::c
 
-using am::c::check_list;
-using am::c::check_result;
-using am::c::guarded;
-using am::c::to_callback;
+using namespace am::c;
 
 int AM_ZeroCopyAddHandler(AM_zero_copy_t zero, AM_zero_copy_handler_t function, void* data,
                           int* handler) {
-  constexpr const char* kCall = "AM_ZeroCopyAddHandler";
-  if (const int code = am::c::check_zero_copy(kCall, zero)) return code;
-  if (const int code = check_result(kCall, handler)) return code;
-  if (function == nullptr) return am::c::fail(AM_ERR_BAD_ARG, kCall, "NULL is no function");
-  return guarded(kCall, [&] {
-    am::c::ZeroCopyState& state = *zero->core;
+  return guarded("AM_ZeroCopyAddHandler", [=] {
+    ZeroCopyState& state = core_of(zero);
+    check_result(handler);
+    if (function == nullptr) refuse(AM_ERR_BAD_ARG, "NULL is no function");
     state.handlers.push_back({function, data});
     try {
-      *handler = state.core.add_untyped_handler(&am::c::deliver_request, &state.handlers.back());
+      *handler = state.core.add_untyped_handler(&deliver_request, &state.handlers.back());
     } catch (...) {
       state.handlers.pop_back();
       throw;
@@ -142,76 +113,59 @@ int AM_ZeroCopyAddHandler(AM_zero_copy_t zero, AM_zero_copy_handler_t function, 
 int AM_ZeroCopyRequest(AM_zero_copy_t zero, const int* to, int nprocesses,
                        const AM_memory_t* payloads, int npayloads, AM_transfer_callback_t done,
                        void* data, int handler, int numargs, const int32_t* args) {
-  constexpr const char* kCall = "AM_ZeroCopyRequest";
-  constexpr int kAny = std::numeric_limits<int>::max();
-  if (const int code = am::c::check_zero_copy(kCall, zero)) return code;
-  if (const int code = check_list(kCall, to, nprocesses, kAny, "processes")) return code;
-  if (const int code = check_list(kCall, payloads, npayloads, am::c::kMostPayloads, "payloads"))
-    return code;
-  if (const int code = check_list(kCall, args, numargs, am::c::kMostArguments, "arguments"))
-    return code;
-  const am::c::Sent sent{{to, static_cast<std::size_t>(nprocesses)},
-                         am::c::list_of(payloads, npayloads),
-                         handler,
-                         {args, static_cast<std::size_t>(numargs)}};
-  if (const int code = am::c::check(kCall, *zero->core, sent)) return code;
-  return guarded(kCall, [&] { am::c::request(*zero->core, sent, to_callback(done, data)); });
+  return guarded("AM_ZeroCopyRequest", [=] {
+    ZeroCopyState& from = core_of(zero);
+    const auto receivers = checked(to, nprocesses, kAny, "processes");
+    const auto list = checked(payloads, npayloads, kMostPayloads, "payloads");
+    const auto words = checked(args, numargs, kMostArguments, "arguments");
+    check_receivers(from, receivers, handler);
+    const auto memories = bytes_of(list);
+    from.core.request_untyped(
+        std::vector<am::Rank>(receivers.begin(), receivers.end()),
+        std::vector<std::span<const std::byte>>(memories.begin(), memories.end()),
+        to_callback(done, data), static_cast<am::HandlerIndex>(handler),
+        {reinterpret_cast<const std::uint32_t*>(words.data()), words.size()});
+  });
 }
 
 int AM_ZeroCopyRequestSource(AM_zero_copy_request_t request, int* process) {
-  constexpr const char* kCall = "AM_ZeroCopyRequestSource";
-  if (const int code = am::c::check(kCall, request)) return code;
-  if (const int code = check_result(kCall, process)) return code;
-  *process = static_cast<int>(request->core.source());
-  return AM_OK;
+  return guarded("AM_ZeroCopyRequestSource", [=] {
+    const am::ZeroCopyRequest& core = core_of(request);
+    check_result(process);
+    *process = static_cast<int>(core.source());
+  });
 }
 
 int AM_ZeroCopyRequestSizes(AM_zero_copy_request_t request, size_t* sizes, int room,
                             int* npayloads) {
-  constexpr const char* kCall = "AM_ZeroCopyRequestSizes";
-  constexpr int kAny = std::numeric_limits<int>::max();
-  if (const int code = am::c::check(kCall, request)) return code;
-  if (const int code = check_list(kCall, sizes, room, kAny, "sizes")) return code;
-  if (const int code = check_result(kCall, npayloads)) return code;
-  *npayloads = static_cast<int>(request->core.payloads());
-  for (int i = 0; i < std::min(room, *npayloads); ++i) {
-    sizes[i] = request->core.bytes(static_cast<std::size_t>(i));
-  }
-  return AM_OK;
+  return guarded("AM_ZeroCopyRequestSizes", [=] {
+    const am::ZeroCopyRequest& core = core_of(request);
+    const auto to = checked(sizes, room, kAny, "sizes");
+    check_result(npayloads);
+    *npayloads = static_cast<int>(core.payloads());
+    for (std::size_t i = 0; i < std::min(to.size(), core.payloads()); ++i) to[i] = core.bytes(i);
+  });
 }
 
 int AM_ZeroCopyReceive(AM_zero_copy_request_t request, const AM_memory_t* memory, int count,
                        AM_transfer_callback_t done, void* data, uint64_t reference) {
-  constexpr const char* kCall = "AM_ZeroCopyReceive";
-  if (const int code = am::c::check_untaken(kCall, request)) return code;
-  if (const int code = check_list(kCall, memory, count, am::c::kMostPayloads, "memories"))
-    return code;
-  const auto list = am::c::list_of(memory, count);
-  if (const int code = am::c::check_memories(kCall, list)) return code;
-  return guarded(kCall, [&] {
-    auto callback = to_callback(done, data);
-    if (count == 1) {
-      return request->core.receive(am::c::bytes_of(*memory), std::move(callback), reference);
-    }
-    std::vector<std::span<std::byte>> each;
-    for (const AM_memory_t& one : list) each.push_back(am::c::bytes_of(one));
-    request->core.receive(each, std::move(callback), reference);
+  return guarded("AM_ZeroCopyReceive", [=] {
+    am::ZeroCopyRequest& core = untaken(request);
+    const auto list = bytes_of(checked(memory, count, kMostPayloads, "memories"));
+    if (list.size() == 1) return core.receive(list[0], to_callback(done, data), reference);
+    core.receive(list, to_callback(done, data), reference);
   });
 }
 
 int AM_ZeroCopyMatch(AM_zero_copy_request_t request, uint64_t tag) {
-  constexpr const char* kCall = "AM_ZeroCopyMatch";
-  if (const int code = am::c::check_untaken(kCall, request)) return code;
-  return guarded(kCall, [&] { request->core.match(tag); });
+  return guarded("AM_ZeroCopyMatch", [=] { untaken(request).match(tag); });
 }
 
 int AM_ZeroCopyPost(AM_zero_copy_t zero, uint64_t tag, void* memory, size_t nbytes,
                     AM_transfer_callback_t done, void* data, uint64_t reference) {
-  constexpr const char* kCall = "AM_ZeroCopyPost";
-  if (const int code = am::c::check_zero_copy(kCall, zero)) return code;
-  if (const int code = am::c::check_memory(kCall, memory, nbytes)) return code;
-  return guarded(kCall, [&] {
-    zero->core->core.post(tag, {static_cast<std::byte*>(memory), nbytes}, to_callback(done, data),
-                          reference);
+  return guarded("AM_ZeroCopyPost", [=] {
+    am::ZeroCopy& core = core_of(zero).core;
+    check_memory(memory, nbytes);
+    core.post(tag, {static_cast<std::byte*>(memory), nbytes}, to_callback(done, data), reference);
   });
 }
