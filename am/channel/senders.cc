@@ -264,7 +264,7 @@ bool ChannelSenders::try_write(End& end, const link::RmaAccess& access) {
   Write& write = writes_.take([this](Write& made, std::uint32_t) {
     made.owner = this;
     made.done = &left;
-    made.home = &bundle_.process().far_messages()->home(bundle_);
+    made.home = home_of(bundle_);
   });
   write.end = &end;
   ++end.under_way;  // it may be done at once

@@ -48,6 +48,15 @@ Port::Port(Router& router, Owned<link::Link> link, bool progress_thread)
   }
 }
 
+std::shared_ptr<link::Registration> Port::register_memory(std::span<std::byte> memory) {
+  const Lock network(*this);
+  return {link_->can().registrar->register_memory(memory).release(),
+          [this](const link::Registration* registration) {
+            const Lock now_inside(*this);
+            delete registration;
+          }};
+}
+
 Port::~Port() {
   if (is_forked()) static_cast<void>(link_.release());
 }

@@ -2,6 +2,8 @@
 
 #include <atomic>
 #include <cstdint>
+#include <memory>
+#include <span>
 #include <vector>
 
 #include "am/link/link.h"
@@ -88,6 +90,8 @@ class Port {
   ~Port();
 
   link::Link& link() noexcept { return *link_; }
+  // Registers `memory` with the network, which has Capabilities::rma; it also ends inside the port.
+  std::shared_ptr<link::Registration> register_memory(std::span<std::byte> memory);
   SendStats send_stats() {
     const Lock lock(*this);
     return link_->stats().sent;

@@ -3,46 +3,20 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <map>
 #include <memory>
+#include <optional>
 #include <span>
-#include <string>
 
 #include "am/core/bundle.h"
 #include "am/link/link.h"
 #include "am/route/port.h"
+#include "am/types/heap_side.h"
 #include "am/zero_copy/grants.h"
 #include "am/zero_copy/slots.h"
 #include "am/zero_copy/wire.h"
 #include "am/zero_copy/zero_copy.h"
 
 namespace am::zero_copy {
-
-// Which parts of a range of memory are in use. First fit; neighbours that are free join.
-// Thread rule: one at a time.
-class Pool {
- public:
-  static constexpr std::size_t kAlignment = 64;
-
-  explicit Pool(std::span<std::byte> memory);
-
-  // kAlignment-aligned, at least one line long. Empty if there is no such room.
-  std::span<std::byte> allocate(std::size_t bytes);
-  // False: no block begins there.
-  bool release(const std::byte* block);
-  // Whether all of `range` is in one block.
-  bool holds(std::span<const std::byte> range) const;
-  // The block that begins there; empty: none.
-  std::span<std::byte> block_at(const std::byte* begin) const;
-  std::span<std::byte> memory() const noexcept { return memory_; }
-  std::size_t used() const noexcept { return used_; }  // bytes
-
- private:
-  std::span<std::byte> memory_;
-  std::map<std::size_t, std::size_t> free_;    // offset: bytes
-  std::map<std::size_t, std::size_t> blocks_;  // likewise
-  std::size_t used_ = 0;
-};
 
 // The memory of this process's buffers: where it is, what of it is registered with the network, and
 // which processes have a key. The promises of ZeroCopyBuffer and ZeroCopy::alloc() are kept here;
@@ -80,18 +54,20 @@ class Buffers {
   }
 
  private:
-  [[noreturn]] void refuse(const std::string& call, const std::string& what) const;
+  void check_idle(const Slot& slot, const char* call) const;
   link::RemoteKey key_of(const Slot& slot) const;
   void revoke(std::uint32_t slot) noexcept;
-  std::shared_ptr<link::Registration> register_memory(std::span<std::byte> memory);
+  // The block that has all of `range`; nothing: none has.
+  std::optional<HeapSide::Block> block_of(std::span<const std::byte> range) const;
 
   // Constant after construction.
   Bundle& bundle_;
   Port* const port_;  // nullptr: there are no other nodes
   Slots& slots_;
+  const std::span<std::byte> pool_;
   const Notify notify_;
   // Owned by the bundle's thread.
-  Pool pool_;
+  HeapSide blocks_;  // of the pool
   std::shared_ptr<link::Registration> pool_registration_;
   LentKeys lent_;
 };

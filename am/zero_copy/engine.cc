@@ -15,22 +15,12 @@ namespace {
 constexpr std::uint32_t kPlaceBits = 20;
 constexpr std::uint32_t kPlaces = (1u << kPlaceBits) - 1;
 
-link::Link* link_of(const Router& router) {
-  return router.port() == nullptr ? nullptr : &router.port()->link();
-}
-
-link::Home* home_of(const Bundle& bundle) {
-  FarMessages* const far = bundle.process().far_messages();
-  return far == nullptr ? nullptr : &far->home(bundle);
-}
-
 }  // namespace
 
 Engine::Engine(Bundle& bundle, const Setup& setup)
     : bundle_((bundle.require_sequential("ZeroCopy"), bundle)),
       router_(bundle.router()),
       me_(router_.rank()),
-      link_(link_of(router_)),
       home_(home_of(bundle)),
       neighbours_(router_, setup.pool_bytes),
       slots_(me_, neighbours_),
@@ -68,7 +58,7 @@ void Engine::came_back(const Returned& message) {
 int Engine::poll() {
   int count = 0;
   for (std::size_t left = arrived_.size(); left != 0; --left) {
-    const Arrived next = arrived_.pop();
+    const Arrived next = pop(arrived_);
     ++count;
     handle(next.from, next.control);
   }
@@ -94,7 +84,8 @@ bool Engine::idle() const noexcept {
 
 Engine::Operation& Engine::take(Rank peer, const End& end, std::size_t bytes) {
   if (operations_.in_use() == kPlaces) {
-    refuse("ZeroCopy", std::to_string(kPlaces) + " transfers are under way; let some finish");
+    bundle_.refuse("ZeroCopy",
+                   std::to_string(kPlaces) + " transfers are under way; let some finish");
   }
   Operation& operation = operations_.take([this](Operation& made, std::uint32_t number) {
     made.engine = this;
@@ -169,7 +160,7 @@ bool Engine::try_send(Rank to, const Control& control) {
 void Engine::flush_controls() {
   std::vector<Rank> blocked;
   for (std::size_t left = controls_.size(); left != 0; --left) {
-    const Arrived next = controls_.pop();
+    const Arrived next = pop(controls_);
     const bool sent = std::find(blocked.begin(), blocked.end(), next.from) == blocked.end() &&
                       try_send(next.from, next.control);
     if (sent) {
@@ -187,7 +178,7 @@ int Engine::flush() {
   const std::uint64_t before = sent_;
   if (!controls_.empty()) flush_controls();
   for (auto at = waiting_.begin(); at != waiting_.end();) {
-    Queue<Operation*>& of_peer = at->second;
+    std::queue<Operation*>& of_peer = at->second;
     while (!of_peer.empty() && advance(*of_peer.front())) of_peer.pop();
     at = of_peer.empty() ? waiting_.erase(at) : std::next(at);
   }

@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <queue>
 #include <span>
 #include <string>
 #include <vector>
@@ -59,9 +60,6 @@ class Engine final : public Poller {
   Slots& slots() noexcept { return slots_; }
   const ZeroCopyStats& stats() const noexcept { return stats_; }
   bool idle() const noexcept;
-  [[noreturn]] void refuse(const std::string& call, const std::string& what) const {
-    bundle_.refuse(call, what);
-  }
 
   Ends& ends() noexcept { return ends_; }
   Buffers& buffers() noexcept { return buffers_; }
@@ -183,8 +181,7 @@ class Engine final : public Poller {
   Bundle& bundle_;
   const Router& router_;
   const Rank me_;
-  link::Link* const link_;  // to other nodes; nullptr: there are none
-  link::Home* const home_;  // of this bundle's accesses there
+  link::Home* const home_;  // of this bundle's accesses to other nodes; nullptr: there are none
   // Owned by the bundle's thread.
   Neighbours neighbours_;
   Slots slots_;
@@ -193,12 +190,12 @@ class Engine final : public Poller {
   Requests requests_;
   Wire wire_;
   ZeroCopyStats stats_;
-  Queue<Arrived> arrived_;
-  ObjectPool<Operation> operations_;           // by the lower bits of their id
-  std::map<Rank, Queue<Operation*>> waiting_;  // to advance, by peer; none is empty
-  Queue<Arrived> controls_;                    // outgoing; Arrived::from is the destination
-  std::uint64_t sent_ = 0;                     // messages, pieces and accesses
-  Grants grants_;                              // keys of others
+  std::queue<Arrived> arrived_;
+  ObjectPool<Operation> operations_;                // by the lower bits of their id
+  std::map<Rank, std::queue<Operation*>> waiting_;  // to advance, by peer; none is empty
+  std::queue<Arrived> controls_;                    // outgoing; Arrived::from is the destination
+  std::uint64_t sent_ = 0;                          // messages, pieces and accesses
+  Grants grants_;                                   // keys of others
 };
 
 }  // namespace am::zero_copy

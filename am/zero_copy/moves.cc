@@ -144,12 +144,13 @@ void Engine::on_announcement(OneWay message, std::span<const std::byte> bytes,
 
 bool Engine::try_access(Operation& operation) {
   const Port::Lock network(*router_.port());
+  link::Link& link = router_.port()->link();
   const std::span<std::byte> here = operation.end.memory().first(operation.bytes);
   const bool writes = operation.put == operation.initiated;
-  const bool in_order = writes && here.size() <= link_->can().ordered_write;
+  const bool in_order = writes && here.size() <= link.can().ordered_write;
   const auto access = writes ? link::RmaAccess::write(operation.peer, operation.key, here, in_order)
                              : link::RmaAccess::read(operation.peer, operation.key, here);
-  if (!link_->try_access(access, operation)) return false;
+  if (!link.try_access(access, operation)) return false;
   ++sent_;
   operation.step = Operation::Step::kAccessed;
   if (in_order) send_through(operation);  // arrives behind the bytes

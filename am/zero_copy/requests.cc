@@ -14,11 +14,6 @@ namespace {
 
 constexpr std::size_t kMostWords = Announcement::kMostWords;
 
-SharedCallback share(ZeroCopyCallback callback) {
-  if (!callback) return nullptr;
-  return std::make_shared<const ZeroCopyCallback>(std::move(callback));
-}
-
 // What the payloads of one request have in common at one of its ends.
 struct Joint {
   std::size_t left = 0;   // payloads that are not finished
@@ -39,21 +34,15 @@ SharedCallback join(std::shared_ptr<Joint> joint) {
 }  // namespace
 
 Requests::Requests(Engine& engine, Slots& slots, Ends& ends) noexcept
-    : engine_(engine),
-      slots_(slots),
-      ends_(ends),
-      me_(engine.bundle().router().rank()),
-      size_(engine.bundle().router().size()) {}
+    : engine_(engine), slots_(slots), ends_(ends), me_(engine.bundle().router().rank()) {}
 
-void Requests::refuse(const std::string& call, const std::string& what) const {
-  engine_.refuse(call, what);
-}
+Bundle& Requests::bundle() const noexcept { return engine_.bundle(); }
 
 HandlerIndex Requests::index_of(void (*invoke)(ZeroCopyRequest&, const std::byte*)) const {
   const auto found = std::find_if(handlers_.begin(), handlers_.end(),
                                   [&](const auto& entry) { return entry.invoke == invoke; });
   if (found == handlers_.end()) {
-    engine_.refuse(
+    bundle().refuse(
         "request_zero_copy",
         "this handler is not known; call ZeroCopy::add_handlers with it first, in every process");
   }
@@ -63,8 +52,8 @@ HandlerIndex Requests::index_of(void (*invoke)(ZeroCopyRequest&, const std::byte
 HandlerIndex Requests::add_untyped_handler(const ZeroCopy::HandlerEntry& entry) {
   constexpr std::size_t kMost = 255;
   if (handlers_.size() == kMost) {
-    engine_.refuse("ZeroCopy::add_untyped_handler",
-                   "there are " + std::to_string(kMost) + " handlers already");
+    bundle().refuse("ZeroCopy::add_untyped_handler",
+                    "there are " + std::to_string(kMost) + " handlers already");
   }
   handlers_.push_back(entry);
   return static_cast<HandlerIndex>(handlers_.size() - 1);
@@ -72,12 +61,12 @@ HandlerIndex Requests::add_untyped_handler(const ZeroCopy::HandlerEntry& entry) 
 
 void Requests::check_untyped(HandlerIndex handler, std::size_t words) const {
   if (handler >= handlers_.size() || handlers_[handler].untyped == nullptr) {
-    engine_.refuse("request_untyped", "handler " + std::to_string(handler) +
-                                          " is not known; add it first, in every process");
+    bundle().refuse("request_untyped", "handler " + std::to_string(handler) +
+                                           " is not known; add it first, in every process");
   }
   if (words > kMostWords) {
-    engine_.refuse("request_untyped", std::to_string(words) + " arguments are too many; pass " +
-                                          std::to_string(kMostWords) + " at most");
+    bundle().refuse("request_untyped", std::to_string(words) + " arguments are too many; pass " +
+                                           std::to_string(kMostWords) + " at most");
   }
 }
 
@@ -103,20 +92,21 @@ const ZeroCopyInfo& Requests::open_payload(std::span<const std::byte> payload, S
 }
 
 void Requests::check_announcement(std::span<const Rank> to, std::size_t payloads) const {
+  const std::uint32_t size = bundle().router().size();
   for (const Rank rank : to) {
-    if (rank < size_) continue;
-    engine_.refuse("request_zero_copy", "there is no rank " + std::to_string(rank) +
-                                            ": the job has " + std::to_string(size_) +
-                                            " processes");
+    if (rank < size) continue;
+    bundle().refuse("request_zero_copy", "there is no rank " + std::to_string(rank) +
+                                             ": the job has " + std::to_string(size) +
+                                             " processes");
   }
   if (payloads > PartsAlong::kMostParts) {
-    engine_.refuse("request_zero_copy",
-                   std::to_string(payloads) +
-                       " payloads are too many for one request; send at most " +
-                       std::to_string(PartsAlong::kMostParts));
+    bundle().refuse("request_zero_copy",
+                    std::to_string(payloads) +
+                        " payloads are too many for one request; send at most " +
+                        std::to_string(PartsAlong::kMostParts));
   }
   if (!slots_.has_room(payloads)) {
-    engine_.refuse("request_zero_copy", "too many payloads are under way");
+    bundle().refuse("request_zero_copy", "too many payloads are under way");
   }
 }
 
@@ -189,10 +179,10 @@ std::vector<ZeroCopyInfo> Requests::read_parts(Rank from, std::span<const std::b
 
 void Requests::take(Rank from, std::span<const std::byte> bytes, const Announcement& announcement) {
   if (!takes(announcement)) {
-    engine_.refuse("poll",
-                   "a zero-copy request of rank " + std::to_string(from) +
-                       " is for a handler that is not known here; call ZeroCopy::add_handlers with "
-                       "the same functions, in the same order, in every process");
+    bundle().refuse(
+        "poll", "a zero-copy request of rank " + std::to_string(from) +
+                    " is for a handler that is not known here; call ZeroCopy::add_handlers with "
+                    "the same functions, in the same order, in every process");
   }
   const bool along = announcement.bytes <= max_medium();
   if (announcement.along != along || bytes.size() != (along ? announcement.bytes : 0)) {
@@ -303,8 +293,8 @@ void Requests::accept_each(std::span<const ZeroCopyInfo> sources, std::span<cons
 
 void Requests::post(std::uint64_t tag, const End& end) {
   if (by_tag_.awaits_request(tag)) {
-    engine_.refuse("ZeroCopy::post", "memory is posted under tag " + std::to_string(tag) +
-                                         " already, and no request has taken it; use another tag");
+    bundle().refuse("ZeroCopy::post", "memory is posted under tag " + std::to_string(tag) +
+                                          " already, and no request has taken it; use another tag");
   }
   if (const auto request = by_tag_.post(tag, end)) accept(request->sources, request->along, end);
 }
@@ -318,8 +308,8 @@ void Requests::match(std::uint64_t tag, std::span<const ZeroCopyInfo> sources,
 
 void ZeroCopyRequest::take(const char* call) {
   if (taken_) {
-    requests_.refuse(call,
-                     "this request has its memory already; it takes one receive() or match()");
+    requests_.bundle().refuse(
+        call, "this request has its memory already; it takes one receive() or match()");
   }
   taken_ = true;
 }
@@ -346,8 +336,9 @@ std::size_t ZeroCopyRequest::bytes() const noexcept {
 
 void ZeroCopyRequest::match(std::uint64_t tag) {
   if (requests_.awaits(tag)) {
-    requests_.refuse("ZeroCopyRequest::match", "a request waits under tag " + std::to_string(tag) +
-                                                   " already; use another tag");
+    requests_.bundle().refuse(
+        "ZeroCopyRequest::match",
+        "a request waits under tag " + std::to_string(tag) + " already; use another tag");
   }
   take("ZeroCopyRequest::match");
   requests_.match(tag, sources_, along_);

@@ -97,7 +97,7 @@ class Requests {
                    std::span<const std::span<std::byte>> memory, const End& end);
   // An end of a transfer that is no ZeroCopyBuffer.
   End posted_end(std::span<std::byte> memory, ZeroCopyCallback done, std::uint64_t reference);
-  [[noreturn]] void refuse(const std::string& call, const std::string& what) const;
+  Bundle& bundle() const noexcept;
 
  private:
   bool takes(const Announcement& announcement) const noexcept;
@@ -116,7 +116,6 @@ class Requests {
   Slots& slots_;
   Ends& ends_;
   const Rank me_;
-  const std::uint32_t size_;
   // Owned by the bundle's thread.
   std::vector<ZeroCopy::HandlerEntry> handlers_;
   TagMatch by_tag_;

@@ -79,7 +79,7 @@ void Ends::settle(const End& end) noexcept {
 int Ends::run_callbacks() {
   int count = 0;
   for (std::size_t left = finished_.size(); left != 0; --left) {
-    const Finish next = finished_.pop();
+    const Finish next = pop(finished_);
     ++count;
     const ZeroCopyInfo& buffer = next.done.buffer;
     if (buffer.slot == kNone) {

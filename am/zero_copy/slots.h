@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <queue>
 #include <span>
 #include <utility>
 #include <vector>
@@ -15,35 +16,21 @@
 
 namespace am::zero_copy {
 
-// First in, first out, in memory that stays: these queues are filled and emptied all the time and
-// are seldom long.
+// Takes the first one off a queue.
 template <class T>
-class Queue {
- public:
-  bool empty() const noexcept { return first_ == items_.size(); }
-  std::size_t size() const noexcept { return items_.size() - first_; }
-  const T& front() const noexcept { return items_[first_]; }
-  void push(T item) { items_.push_back(std::move(item)); }
-  T pop() {
-    T item = std::move(items_[first_]);
-    if (++first_ == items_.size()) {
-      items_.clear();
-      first_ = 0;
-    } else if (first_ == kMost) {
-      items_.erase(items_.begin(), items_.begin() + std::ptrdiff_t{kMost});
-      first_ = 0;
-    }
-    return item;
-  }
-
- private:
-  static constexpr std::size_t kMost = 4096;  // items that have gone, before those behind move up
-
-  std::vector<T> items_;
-  std::size_t first_ = 0;
-};
+T pop(std::queue<T>& queue) {
+  T first = std::move(queue.front());
+  queue.pop();
+  return first;
+}
 
 using SharedCallback = std::shared_ptr<const ZeroCopyCallback>;
+
+// nullptr: of an empty one.
+inline SharedCallback share(ZeroCopyCallback callback) {
+  if (!callback) return nullptr;
+  return std::make_shared<const ZeroCopyCallback>(std::move(callback));
+}
 
 // This process's end of one transfer, as it was when that began.
 struct End {
@@ -60,6 +47,13 @@ struct Slot {
   // kReg and kPrereg have to be prepared for transfers.
   bool takes_transfers() const noexcept {
     return info.mode == ZeroCopyMode::kUnreg || (info.mode != ZeroCopyMode::kNoreg && prepared);
+  }
+  // Whether its memory is registered, by itself or with the pool.
+  bool registered() const noexcept {
+    return registration != nullptr || info.mode == ZeroCopyMode::kPrereg;
+  }
+  std::span<std::byte> memory() const noexcept {
+    return {reinterpret_cast<std::byte*>(info.address), info.bytes};
   }
 
   bool in_use = false;
@@ -142,7 +136,7 @@ class Ends {
   };
 
   Slots& slots_;
-  Queue<Finish> finished_;
+  std::queue<Finish> finished_;
   std::uint32_t requests_ = 0;  // whose payloads are not all taken
 };
 

@@ -24,31 +24,34 @@ std::string describe(const ZeroCopyInfo& info) {
 }  // namespace
 
 void Engine::refuse_stale(bool put, const ZeroCopyInfo& remote) const {
-  refuse(name_of(put), describe(remote) +
-                           " is not the one of this info() any more, or takes no transfers: it has "
-                           "been initialised anew, deregistered or ended; send a new info()");
+  bundle_.refuse(name_of(put),
+                 describe(remote) +
+                     " is not the one of this info() any more, or takes no transfers: it has "
+                     "been initialised anew, deregistered or ended; send a new info()");
 }
 
 void Engine::check(bool put, const Slot& slot, const ZeroCopyInfo& remote) const {
   if (remote.rank >= router_.size()) {
-    refuse(name_of(put), "the info names rank " + std::to_string(remote.rank) +
-                             ", but the job has " + std::to_string(router_.size()) +
-                             " processes; pass what info() gave");
+    bundle_.refuse(name_of(put), "the info names rank " + std::to_string(remote.rank) +
+                                     ", but the job has " + std::to_string(router_.size()) +
+                                     " processes; pass what info() gave");
   }
   if (slot.info.mode == ZeroCopyMode::kNoreg || remote.mode == ZeroCopyMode::kNoreg) {
     const bool mine = slot.info.mode == ZeroCopyMode::kNoreg;
-    refuse(name_of(put), (mine ? "this buffer" : describe(remote)) +
-                             " is for information only (kNoreg); initialise it with another mode");
+    bundle_.refuse(name_of(put),
+                   (mine ? "this buffer" : describe(remote)) +
+                       " is for information only (kNoreg); initialise it with another mode");
   }
   if (!slot.takes_transfers()) {
-    refuse(name_of(put), "this buffer is deregistered; call register_memory() first");
+    bundle_.refuse(name_of(put), "this buffer is deregistered; call register_memory() first");
   }
   const std::uint64_t source = put ? slot.info.bytes : remote.bytes;
   const std::uint64_t destination = put ? remote.bytes : slot.info.bytes;
   if (source > destination) {
-    refuse(name_of(put), "the source has " + std::to_string(source) +
-                             " bytes and the destination only " + std::to_string(destination) +
-                             " (" + describe(remote) + "); make it as large at least");
+    bundle_.refuse(name_of(put), "the source has " + std::to_string(source) +
+                                     " bytes and the destination only " +
+                                     std::to_string(destination) + " (" + describe(remote) +
+                                     "); make it as large at least");
   }
 }
 
@@ -134,7 +137,7 @@ bool Engine::cross(bool put, const End& end, const ZeroCopyInfo& remote, std::si
   } catch (const shmem::Error& error) {
     if (!neighbours_.still_crosses(remote.rank)) return false;
     const bool is_payload = end.buffer.slot == kNone;  // which only the user of a request has named
-    refuse(
+    bundle_.refuse(
         is_payload ? "ZeroCopyRequest::receive" : name_of(put),
         "the memory of " +
             (is_payload ? "the payload of rank " + std::to_string(remote.rank) : describe(remote)) +
@@ -188,9 +191,10 @@ void Engine::refused(Rank from, const Control& control) {
     give_back(asked);
   }
   if (control.why != Refusal::kTooSmall) refuse_stale(control.put, remote);
-  refuse(name_of(control.put), std::to_string(control.bytes) + " bytes asked for, but " +
-                                   describe(remote) + " has only " +
-                                   std::to_string(control.address) + "; pass its info() as it was");
+  bundle_.refuse(name_of(control.put), std::to_string(control.bytes) + " bytes asked for, but " +
+                                           describe(remote) + " has only " +
+                                           std::to_string(control.address) +
+                                           "; pass its info() as it was");
 }
 
 }  // namespace am::zero_copy

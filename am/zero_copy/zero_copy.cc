@@ -70,8 +70,8 @@ ZeroCopyBuffer::ZeroCopyBuffer(ZeroCopy& zero, std::span<std::byte> memory,
                                ZeroCopyCallback callback, ZeroCopyMode mode)
     : engine_(zero.engine_.get()), slot_(engine_->slots().open()) {
   if (slot_ == zero_copy::kNone) {
-    engine_->refuse("ZeroCopyBuffer", "there are " + std::to_string(zero_copy::kMaxSlots) +
-                                          " buffers already; end some");
+    engine_->bundle().refuse("ZeroCopyBuffer", "there are " + std::to_string(zero_copy::kMaxSlots) +
+                                                   " buffers already; end some");
   }
   try {
     init(memory, std::move(callback), mode);
@@ -119,10 +119,7 @@ void ZeroCopyBuffer::register_memory() { engine_->buffers().prepare(slot_); }
 
 bool ZeroCopyBuffer::registered() const { return engine_->slots()[slot_].prepared; }
 
-std::span<std::byte> ZeroCopyBuffer::memory() const {
-  const ZeroCopyInfo mine = info();
-  return {reinterpret_cast<std::byte*>(mine.address), mine.bytes};
-}
+std::span<std::byte> ZeroCopyBuffer::memory() const { return engine_->slots()[slot_].memory(); }
 
 ZeroCopyMode ZeroCopyBuffer::mode() const { return info().mode; }
 std::uint32_t ZeroCopyBuffer::under_way() const { return engine_->slots()[slot_].under_way; }

@@ -146,6 +146,11 @@ link::Home& FarMessages::home(const Bundle& bundle) {
   return *homes_.emplace_back(std::make_unique<Finished>(bundle, port_));
 }
 
+link::Home* home_of(const Bundle& bundle) {
+  FarMessages* const far = bundle.process().far_messages();
+  return far == nullptr ? nullptr : &far->home(bundle);
+}
+
 void FarMessages::leave(const Bundle& bundle) noexcept {
   const Port::Lock network(port_);
   std::erase_if(homes_, [&](const auto& home) { return &home->bundle() == &bundle; });

@@ -157,4 +157,7 @@ class FarMessages final : public link::TypeSink, public Resumed {
   bool frame_lent_ = false;
 };
 
+// FarMessages::home() of that bundle; nullptr: there are no other nodes.
+link::Home* home_of(const Bundle& bundle);
+
 }  // namespace am

@@ -27,7 +27,7 @@ RemoteMemory::RemoteMemory(Bundle& bundle, Done done)
     : bundle_((bundle.require_sequential("RemoteMemory"), bundle)),
       memory_(bundle.process().far_memory()),
       port_(bundle.router().port()),
-      home_(memory_ == nullptr ? nullptr : &bundle.process().far_messages()->home(bundle)),
+      home_(home_of(bundle)),
       done_(done) {}
 
 void RemoteMemory::check(Rank rank, const char* call) const {
@@ -117,15 +117,8 @@ bool RemoteMemory::can_expose() const noexcept {
   return !by_requests() && port_ != nullptr && port_->link().can().rma;
 }
 
-// It also ends inside the port.
 std::shared_ptr<const link::Registration> RemoteMemory::expose(std::span<const std::byte> memory) {
-  const Port::Lock network(*port_);
-  const std::span<std::byte> range(const_cast<std::byte*>(memory.data()), memory.size());
-  return {port_->link().can().registrar->register_memory(range).release(),
-          [port = port_](const link::Registration* registration) {
-            const Port::Lock now_inside(*port);
-            delete registration;
-          }};
+  return port_->register_memory({const_cast<std::byte*>(memory.data()), memory.size()});
 }
 
 bool RemoteMemory::try_put(Rank rank, const link::RemoteKey& at, std::span<const std::byte> from,
