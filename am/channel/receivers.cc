@@ -98,14 +98,11 @@ void ChannelReceivers::call(End& end) {
   end.phase.called();
   ++end.callbacks;
   publish(end);
-  struct Calling {
-    ~Calling() {
-      receivers.calling_ = nullptr;
-      receivers.closed_.reset();
-    }
-    ChannelReceivers& receivers;
-  } const calling{*this};
   calling_ = &end;
+  const Finally called([this] {
+    calling_ = nullptr;
+    closed_.reset();
+  });
   if (Trace* const trace = active_trace()) [[unlikely]]
     return call_traced(*trace, end);
   end.callback();

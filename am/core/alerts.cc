@@ -21,11 +21,8 @@ void Alerts::forget(std::uint32_t to) noexcept { std::erase(gone_, to); }
 template <class Access>
 int Alerts::attend() {
   if (attending_) return 0;
-  struct Leave {
-    ~Leave() { attending = false; }
-    bool& attending;
-  } leave{attending_};
   attending_ = true;
+  const Finally leave([this] { attending_ = false; });
   const std::uint64_t alerts = bell_.alerts();
   int count = alerts != scanned_ ? search<Access>(alerts) : 0;
   for (std::size_t i = 0; i < gone_.size(); ++i) {

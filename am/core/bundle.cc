@@ -5,7 +5,6 @@
 
 #include "am/core/endpoint.h"
 #include "am/core/far/messages.h"
-#include "am/core/poller.h"
 #include "am/core/process.h"
 #include "am/core/traced.h"
 #include "am/route/event_descriptor.h"
@@ -141,19 +140,15 @@ int Bundle::poll(bool spinning) {
     return poll_unusual(spinning);
   if (owner_.load(std::memory_order_relaxed) != &self) [[unlikely]]
     change_owner(&self);
-  struct Leave {
-    ~Leave() {
-      self.handles = false;
-      if (bundle.active_ != nullptr || bundle.inside_ == Inside::kPoller) {
-        bundle.active_ = nullptr;
-        bundle.activity_->leave_handler();
-      }
-      bundle.inside_ = Inside::kNothing;
-      bundle.activity_->count_poll();
+  const Finally leave([this, &self] {
+    self.handles = false;
+    if (active_ != nullptr || inside_ == Inside::kPoller) {
+      active_ = nullptr;
+      activity_->leave_handler();
     }
-    Bundle& bundle;
-    Thread& self;
-  } leave{*this, self};
+    inside_ = Inside::kNothing;
+    activity_->count_poll();
+  });
   self.handles = true;
   inside_ = Inside::kHandler;
   try {

@@ -7,6 +7,7 @@
 #include <atomic>
 #include <concepts>
 #include <cstdint>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -22,7 +23,6 @@ namespace am {
 class Endpoint;
 class EventDescriptor;
 class FarMessages;
-class Poller;
 class Process;
 class Router;
 class WaitTime;
@@ -31,6 +31,23 @@ class WaitTime;
 enum class Access : std::uint8_t {
   kSequential,  // AM_SEQ: one thread at a time, which the program sees to; no lock is taken
   kParallel,    // AM_PAR: any threads, at any time
+};
+
+// Something besides messages that makes progress when a bundle is polled: channels, zero-copy
+// buffers, or a program's own (Bundle::add()).
+//
+// Thread rule: the bundle's.
+class Poller {
+ public:
+  virtual ~Poller() = default;
+  // Called by every Bundle::poll(), after the messages that have arrived. Like a handler it may not
+  // wait; unlike one it may send, by try_request(). Returns how many things it has done, which
+  // poll() adds to its count: anything but 0 keeps a wait from sleeping. What it throws comes out
+  // of poll().
+  virtual int poll() = 0;
+  // Called before the process sleeps: whether poll() would do something. Work that comes later must
+  // ring the process's doorbell (Router::notify()), or come as a message, to wake it.
+  virtual bool has_work() noexcept = 0;
 };
 
 // Endpoints that are polled and waited for together: the unit of progress (AM-II's eb_t).
@@ -248,11 +265,25 @@ class Bundle {
   };
 
   // Locks a parallel bundle while it lives, and the reverse. Of a sequential one they do nothing.
-  struct Lock : MonitorLock {
-    explicit Lock(const Bundle& bundle) noexcept : MonitorLock(bundle.monitor_.get()) {}
+  class Lock : public std::unique_lock<Monitor> {
+   public:
+    explicit Lock(const Bundle& bundle) noexcept {
+      if (bundle.monitor_) static_cast<unique_lock&>(*this) = unique_lock(*bundle.monitor_);
+    }
   };
-  struct Unlock : MonitorUnlock {
-    explicit Unlock(const Bundle& bundle) noexcept : MonitorUnlock(bundle.monitor_.get()) {}
+  class Unlock {
+   public:
+    explicit Unlock(const Bundle& bundle) noexcept : monitor_(bundle.monitor_.get()) {
+      if (monitor_ != nullptr) monitor_->unlock();
+    }
+    ~Unlock() {
+      if (monitor_ != nullptr) monitor_->lock();
+    }
+    Unlock(const Unlock&) = delete;
+    Unlock& operator=(const Unlock&) = delete;
+
+   private:
+    Monitor* const monitor_;
   };
 
  private:
@@ -304,15 +335,6 @@ class Bundle {
     constexpr auto kRelaxed = std::memory_order_relaxed;  // only a hint
     return sent_payload_.load(kRelaxed) && sent_payload_.exchange(false, kRelaxed);
   }
-
-  // A number that is higher while one lives.
-  struct Count {
-    explicit Count(int& counted) noexcept : number(counted) { ++number; }
-    ~Count() { --number; }
-    Count(const Count&) = delete;
-    Count& operator=(const Count&) = delete;
-    int& number;
-  };
 
   // The wait of a thread of several; not a template, as it is not for the fastest.
   void wait_among_threads(bool siblings, FunctionRef<bool()> condition, Wake wake,

@@ -9,7 +9,6 @@
 #include "am/core/bundle.h"
 #include "am/core/endpoint.h"
 #include "am/core/far/messages.h"
-#include "am/core/poller.h"
 #include "am/core/process.h"
 #include "am/route/port.h"
 #include "am/route/router.h"
@@ -107,7 +106,8 @@ int Bundle::poll_endpoints() {
     EndpointParts& parts = endpoint->parts();
     if (parts.held() || parts.idle()) continue;
     thread().active = endpoint;
-    const Count visit(parts.threads.visits);
+    ++parts.threads.visits;
+    const Finally visited([&parts] { --parts.threads.visits; });
     count += parts.poll<AnyThread>();
   }
   return count;
@@ -119,11 +119,8 @@ int Bundle::poll_pollers() {
   self.active = nullptr;
   self.inside = Inside::kPoller;
   self.activity->enter_callbacks();
-  struct Leave {
-    ~Leave() { in_pollers = false; }
-    bool& in_pollers;
-  } leave{in_pollers_};
   in_pollers_ = true;
+  const Finally leave([this] { in_pollers_ = false; });
   int count = 0;
   for (std::size_t i = 0; i < pollers_.size(); ++i) {
     Poller* const poller = pollers_[i];

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <iterator>
 #include <string>
+#include <tuple>
 #include <utility>
 
 #include "am/core/far/far.h"
-#include "am/core/long_payload.h"
 #include "am/core/traced.h"
 #include "am/message/correspondent.h"
 #include "am/route/router.h"
@@ -145,42 +145,16 @@ inline Status ReplyDispatch::deliver(shmem::Lane lane, shmem::Room room, packet:
   return status;
 }
 
-// For am/core/rows.h.
-template shmem::Mark Dispatch::serve<OneThread, Role::kRequest, shmem::Lane::kShort>(
-    const Correspondent&, shmem::Room, shmem::Mark);
-template shmem::Mark Dispatch::serve<OneThread, Role::kOneWay, shmem::Lane::kShort>(
-    const Correspondent&, shmem::Room, shmem::Mark);
-template ReplyDispatch::Rejected ReplyDispatch::take<OneThread, shmem::Lane::kShort>(shmem::Room,
-                                                                                     shmem::Mark);
-template shmem::Mark Dispatch::serve<OneThread, Role::kRequest, shmem::Lane::kMedium>(
-    const Correspondent&, shmem::Room, shmem::Mark);
-template shmem::Mark Dispatch::serve<OneThread, Role::kOneWay, shmem::Lane::kMedium>(
-    const Correspondent&, shmem::Room, shmem::Mark);
-template ReplyDispatch::Rejected ReplyDispatch::take<OneThread, shmem::Lane::kMedium>(shmem::Room,
-                                                                                      shmem::Mark);
-template shmem::Mark Dispatch::serve<OneThread, Role::kRequest, shmem::Lane::kLong>(
-    const Correspondent&, shmem::Room, shmem::Mark);
-template shmem::Mark Dispatch::serve<OneThread, Role::kOneWay, shmem::Lane::kLong>(
-    const Correspondent&, shmem::Room, shmem::Mark);
-template ReplyDispatch::Rejected ReplyDispatch::take<OneThread, shmem::Lane::kLong>(shmem::Room,
-                                                                                    shmem::Mark);
-template shmem::Mark Dispatch::serve<AnyThread, Role::kRequest, shmem::Lane::kShort>(
-    const Correspondent&, shmem::Room, shmem::Mark);
-template shmem::Mark Dispatch::serve<AnyThread, Role::kOneWay, shmem::Lane::kShort>(
-    const Correspondent&, shmem::Room, shmem::Mark);
-template ReplyDispatch::Rejected ReplyDispatch::take<AnyThread, shmem::Lane::kShort>(shmem::Room,
-                                                                                     shmem::Mark);
-template shmem::Mark Dispatch::serve<AnyThread, Role::kRequest, shmem::Lane::kMedium>(
-    const Correspondent&, shmem::Room, shmem::Mark);
-template shmem::Mark Dispatch::serve<AnyThread, Role::kOneWay, shmem::Lane::kMedium>(
-    const Correspondent&, shmem::Room, shmem::Mark);
-template ReplyDispatch::Rejected ReplyDispatch::take<AnyThread, shmem::Lane::kMedium>(shmem::Room,
-                                                                                      shmem::Mark);
-template shmem::Mark Dispatch::serve<AnyThread, Role::kRequest, shmem::Lane::kLong>(
-    const Correspondent&, shmem::Room, shmem::Mark);
-template shmem::Mark Dispatch::serve<AnyThread, Role::kOneWay, shmem::Lane::kLong>(
-    const Correspondent&, shmem::Room, shmem::Mark);
-template ReplyDispatch::Rejected ReplyDispatch::take<AnyThread, shmem::Lane::kLong>(shmem::Room,
-                                                                                    shmem::Mark);
+// For am/core/rows.h: that these are made here.
+template <class Access, shmem::Lane... kLanes>
+constexpr auto made_of() noexcept {
+  return std::tuple(&Dispatch::serve<Access, Role::kRequest, kLanes>...,
+                    &Dispatch::serve<Access, Role::kOneWay, kLanes>...,
+                    &ReplyDispatch::take<Access, kLanes>...);
+}
+template <class Access>
+constexpr auto made =
+    made_of<Access, shmem::Lane::kShort, shmem::Lane::kMedium, shmem::Lane::kLong>();
+[[gnu::used]] const auto made_here = std::tuple(made<OneThread>, made<AnyThread>);
 
 }  // namespace am

@@ -55,8 +55,6 @@ EndpointParts::EndpointParts(Endpoint& of, Bundle& in, std::uint32_t table_size,
       bundle(&in),
       admission{.traced = active_trace() != nullptr},
       translations(in.router(), table_size),
-      returned(*this),
-      waits(*this),
       incoming(*this, inboxes, in.router().fence()),
       outgoing(*this, table_size),
       alerts(*this, in.router().self().header->bell) {
@@ -193,7 +191,7 @@ HandlerIndex Endpoint::set_handler_at(HandlerIndex index, const HandlerEntry& en
 
 void Endpoint::on_returned(Function<void(const Returned&)> handler) {
   const ExclusiveLock lock(parts_, "Endpoint::on_returned");
-  parts_.returned.set_handler(std::move(handler));
+  parts_.on_returned = std::move(handler);
 }
 
 std::span<std::byte> Endpoint::segment() const noexcept {

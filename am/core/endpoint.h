@@ -8,7 +8,7 @@
 #include "am/core/bundle.h"
 #include "am/core/parts.h"
 #include "am/core/token.h"
-#include "am/core/translation.h"
+#include "am/core/translation_table.h"
 #include "am/core/untyped.h"
 #include "am/message/handler.h"
 #include "am/message/returned.h"
@@ -177,10 +177,15 @@ class Endpoint {
 
   // A short request (AM_RequestM).
   template <auto kFunction, class... Args>
-  void request(To to, const Args&... args);
+  [[gnu::always_inline]] void request(To to, const Args&... args) {
+    send<Kind::kShort, kFunction>(to, "request", 0, {}, args...);
+  }
   // A medium request (AM_RequestIM). `payload` has 0 to max_medium() bytes; Error if more.
   template <auto kFunction, class... Args>
-  void request_medium(To to, std::span<const std::byte> payload, const Args&... args);
+  [[gnu::always_inline]] void request_medium(To to, std::span<const std::byte> payload,
+                                             const Args&... args) {
+    send<Kind::kMedium, kFunction>(to, "request_medium", 0, payload, args...);
+  }
   // A long request (AM_RequestXferM): writes `payload`, of any size, at `offset` bytes from the
   // start of the receiving endpoint's segment, before the handler runs. It is admitted first: what
   // does not fit there comes back, with nothing written. Near, the caller copies it in place; far,
@@ -188,20 +193,33 @@ class Endpoint {
   // into a segment elsewhere it is copied into packets. What a handler throws during that wait
   // comes out when the payload is free, and the message has been sent all the same.
   template <auto kFunction, class... Args>
-  void request_long(To to, std::uint64_t offset, std::span<const std::byte> payload,
-                    const Args&... args);
+  [[gnu::always_inline]] void request_long(To to, std::uint64_t offset,
+                                           std::span<const std::byte> payload,
+                                           const Args&... args) {
+    if (parts_.is_far(to.value)) [[unlikely]]
+      return request_long_far<kFunction>(to, offset, payload, args...);
+    send<Kind::kLong, kFunction>(to, "request_long", offset, payload, args...);
+  }
 
   // The three kinds of request without waiting (AM-II's Async): false, and nothing is sent, if
   // there is no credit or no room in the network now, or the connection is being made. They do not
   // poll: poll() before the next attempt. A far long payload above 4 KiB is copied to the heap.
   template <auto kFunction, class... Args>
-  [[nodiscard]] bool try_request(std::uint32_t to, const Args&... args);
+  [[nodiscard, gnu::always_inline]] bool try_request(std::uint32_t to, const Args&... args) {
+    return try_send<Kind::kShort, kFunction>(to, "request", 0, {}, args...);
+  }
   template <auto kFunction, class... Args>
-  [[nodiscard]] bool try_request_medium(std::uint32_t to, std::span<const std::byte> payload,
-                                        const Args&... args);
+  [[nodiscard, gnu::always_inline]] bool try_request_medium(std::uint32_t to,
+                                                            std::span<const std::byte> payload,
+                                                            const Args&... args) {
+    return try_send<Kind::kMedium, kFunction>(to, "request_medium", 0, payload, args...);
+  }
   template <auto kFunction, class... Args>
-  [[nodiscard]] bool try_request_long(std::uint32_t to, std::uint64_t offset,
-                                      std::span<const std::byte> payload, const Args&... args);
+  [[nodiscard, gnu::always_inline]] bool try_request_long(std::uint32_t to, std::uint64_t offset,
+                                                          std::span<const std::byte> payload,
+                                                          const Args&... args) {
+    return try_send<Kind::kLong, kFunction>(to, "request_long", offset, payload, args...);
+  }
 
   // Room for a medium payload that the program writes in place, and then commits: `least` to `most`
   // bytes, 0 to max_medium() (am/core/prepared.h, which says what is allowed meanwhile). The first
@@ -268,6 +286,14 @@ class Endpoint {
   template <auto kFunction, class Object>
   void add_member_handler(Object& object);
 
+  // A request of any kind, as `call`; the second waits for its credit. `payload` and `offset` as
+  // below.
+  template <Kind kKind, auto kFunction, class... Args>
+  bool try_send(std::uint32_t to, const char* call, std::uint64_t offset,
+                std::span<const std::byte> payload, const Args&... args);
+  template <Kind kKind, auto kFunction, class... Args>
+  void send(To to, const char* call, std::uint64_t offset, std::span<const std::byte> payload,
+            const Args&... args);
   // A request the long way (Outgoing::try_send). `payload` is that of a medium or long message, the
   // latter for `offset` there; a long one with `released` is not copied.
   template <class H, class... Args>

@@ -11,11 +11,11 @@ namespace am {
 EndpointLock::EndpointLock(const EndpointParts& parts) noexcept {
   for (;;) {
     Bundle* const bundle = parts.bundle.get();
-    monitor_ = bundle->monitor_.get();
-    if (monitor_ == nullptr) return;
-    monitor_->lock();
+    Monitor* const monitor = bundle->monitor_.get();
+    if (monitor == nullptr) return;
+    static_cast<unique_lock&>(*this) = unique_lock(*monitor);
     if (parts.bundle.get() == bundle) return;
-    monitor_->unlock();
+    unlock();
   }
 }
 

@@ -71,17 +71,9 @@ class CallGuard {
 };
 
 // Locks the parallel bundle that an endpoint is in. Of a sequential one it does nothing.
-class EndpointLock {
+class EndpointLock : public std::unique_lock<Monitor> {
  public:
   explicit EndpointLock(const EndpointParts& parts) noexcept;
-  ~EndpointLock() {
-    if (monitor_ != nullptr) monitor_->unlock();
-  }
-  EndpointLock(const EndpointLock&) = delete;
-  EndpointLock& operator=(const EndpointLock&) = delete;
-
- private:
-  Monitor* monitor_;
 };
 
 // While one lives, polls of a parallel bundle leave the endpoint out, from the next on.

@@ -26,7 +26,7 @@ void say_farewell(EndpointParts& parts, const To& to, const char* call) {
       const EndpointLock lock(parts);
       return parts.outgoing.try_farewell<kKind>(to.value);
     };
-    if (!attempt()) parts.waits.until(to, call, kNeedsCredit, attempt);
+    if (!attempt()) parts.wait_until(to, call, kNeedsCredit, attempt);
     return true;
   });
 }
@@ -40,7 +40,7 @@ std::vector<std::uint32_t> connected_now(const EndpointParts& parts) {
 void flush_near(EndpointParts& parts, const char* call, const SourceLocation& where) {
   for (const std::uint32_t to : connected_now(parts)) say_farewell(parts, To(to, where), call);
   To silent(0, where);
-  parts.waits.until(silent, call, detail::kAnswer, [&] {
+  parts.wait_until(silent, call, detail::kAnswer, [&] {
     const EndpointLock lock(parts);
     return std::ranges::all_of(parts.outgoing.connected(), [&](std::uint32_t to) {
       silent.value = to;
@@ -93,7 +93,7 @@ void Endpoint::unmap(To to) {
   try {
     say_farewell(parts_, to, "unmap");
     if (parts_.far) parts_.far->close(to);
-    parts_.waits.until(to, "unmap", detail::kAnswer, [&] { return try_unbind(parts_, index); });
+    parts_.wait_until(to, "unmap", detail::kAnswer, [&] { return try_unbind(parts_, index); });
   } catch (...) {  // a handler's
     const EndpointLock lock(parts_);
     parts_.translations[index].closing = false;
@@ -154,7 +154,7 @@ void FarEndpoint::flush(const Reason& reason) {
     }
     return silent == kNobody;
   };
-  parts_.waits.in_bundle(all_flushed, [&] {
+  parts_.wait_in_bundle(all_flushed, [&] {
     Reason now = reason;
     now.peer = silent;
     return now;
@@ -170,14 +170,14 @@ void FarEndpoint::close(const To& to) {
   }();
   if (out == nullptr) return;
   // Answers are awaited, too, so that they do not meet the next translation of this index.
-  parts_.waits.until(to, "unmap", detail::kAnswer, [&] {
+  parts_.wait_until(to, "unmap", detail::kAnswer, [&] {
     const EndpointLock lock(parts_);
     const Port::Lock network(port_);
     const bool all_sent = out->introduced() && !messages_.transfers().owes(out->rank);
     if (all_sent) send_flush(*out, to.value);
     return all_sent;
   });
-  parts_.waits.until(to, "unmap", detail::kAnswer, [&] {
+  parts_.wait_until(to, "unmap", detail::kAnswer, [&] {
     const EndpointLock lock(parts_);
     return try_flush(*out, to.value);
   });

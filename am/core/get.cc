@@ -58,14 +58,14 @@ void Endpoint::check(const UntypedGet& get, const char* call) const {
 
 void Endpoint::get_index(To to, const UntypedGet& get) {
   check(get, "get_index");
-  parts_.waits.refuse_waiting(to.value, "get_index");
+  parts_.refuse_waiting(to.value, "get_index");
   const Record record = record_of(get);
   send_index(to, "get_index", request_for(record));
 }
 
 bool Endpoint::try_get_index(std::uint32_t to, const UntypedGet& get) {
   check(get, "try_get_index");
-  parts_.waits.refuse_in_handler(to, "try_get_index");
+  parts_.refuse_in_handler(to, "try_get_index");
   const Record record = record_of(get);
   return try_send_index(to, "try_get_index", request_for(record));
 }

@@ -1,5 +1,3 @@
-#include "am/core/long_payload.h"
-
 #include <cstring>
 #include <string>
 

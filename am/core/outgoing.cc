@@ -8,9 +8,9 @@
 #include <string>
 #include <utility>
 
+#include "am/core/dispatch.h"
 #include "am/core/endpoint.h"
 #include "am/core/far/far.h"
-#include "am/core/long_payload.h"
 #include "am/core/traced.h"
 #include "am/core/untyped_send.h"
 #include "am/message/correspondent.h"

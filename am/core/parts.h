@@ -1,18 +1,22 @@
 #pragma once
 
+#include <atomic>
 #include <cstdint>
+#include <span>
 
 #include "am/core/alerts.h"
 #include "am/core/endpoint_threads.h"
 #include "am/core/incoming.h"
 #include "am/core/outgoing.h"
-#include "am/core/returned_messages.h"
-#include "am/core/tag_and_segment.h"
 #include "am/core/translation_table.h"
-#include "am/core/waits.h"
+#include "am/message/admission.h"
+#include "am/message/handler.h"
 #include "am/message/handler_table.h"
+#include "am/message/returned.h"
 #include "am/message/stats.h"
 #include "am/observe/event.h"
+#include "am/observe/observers.h"
+#include "am/types/function.h"
 #include "am/types/types.h"
 
 namespace am {
@@ -21,6 +25,34 @@ class Endpoint;
 class FarEndpoint;
 class Trace;
 struct UntypedRequest;
+
+// What an endpoint lets in: messages that have its tag, and long payloads that fit its segment. A
+// record that Endpoint::set_tag() and set_segment() write.
+//
+// Thread rule: the bundle's; tag() may be read by any thread.
+struct TagAndSegment {
+  Tag tag() const noexcept { return own_tag.load(std::memory_order_relaxed); }
+  // Whether a message that was sent with this tag is taken.
+  bool admits(Tag with) const noexcept { return tag_admits(tag(), with); }
+  // Whether a reply is taken to a request that was made when the tag was `former`.
+  bool admits_reply(Tag former) const noexcept { return former == kTagNone || admits(former); }
+
+  // What Correspondent::barrier is to be; kBarred sends every message through dispatch.cc. Of
+  // requests: unless the sender's tag is admitted. Of replies: while some are to come to requests
+  // that were made with another tag. Of a traced endpoint: always.
+  Shape request_barrier(bool admitted) const noexcept {
+    return admitted && !traced ? Shape{0} : kBarred;
+  }
+  Shape reply_barrier(bool retagged) const noexcept {
+    return !retagged && !traced ? kReplyShape : kBarred;
+  }
+
+  const bool traced;  // the endpoint takes no short way (am/core/traced.h)
+  // Endpoint::set_tag() changes it, with its copies in PublishedAdmission and TagEpochs.
+  std::atomic<Tag> own_tag{kTagNone};  // no other memory is published by it
+  std::span<std::byte> segment{};
+  Extent extent{};  // the segment as other processes know it
+};
 
 // What is behind an endpoint: parts with one job each, and what they share. The parts use one
 // another through this record. A message's way through them:
@@ -63,6 +95,36 @@ class EndpointParts {
                                     const UntypedRequest& request);
   bool is_far(std::uint32_t to) const noexcept;
 
+  // --- Calls that wait: for what, and where they may not. Without the lock of a parallel bundle.
+
+  // Error in a handler, which may not send requests; and where nothing may wait, which a callback
+  // may not, either.
+  void refuse_in_handler(std::uint32_t to, const char* call) const;
+  void refuse_waiting(std::uint32_t to, const char* call) const;
+  // Waits until `condition()`, on behalf of `call`. `needs` is what reports show; nothing is
+  // counted. The endpoint at `to` may belong to this thread, so all its bundles are polled.
+  void wait_until(const To& to, const char* call, const char* needs, FunctionRef<bool()> condition);
+  // Waits in whichever bundle the endpoint is in.
+  void wait_in_bundle(FunctionRef<bool()> condition, FunctionRef<Reason()> explain);
+  // A first attempt to send has failed: counts that, and tries again, polling, until it is sent.
+  // (It may also have lacked an inbox, or an introduction.) Error where nothing may wait.
+  void wait_for_credit_of(const To& to, const char* call, FunctionRef<bool()> attempt);
+  // The same, not inline, so that a request that has its credit is: a call of it costs more than
+  // the request. Like Endpoint::try_far(), it gets copies: what another function may find by its
+  // address is in memory, and each store to memory delays the request. What waits is no template,
+  // as every kind of message would be compiled with its own.
+  template <class Attempt>
+  [[gnu::noinline]] void wait_for_credit(To to, const char* call, Attempt attempt) {
+    wait_for_credit_of(to, call, attempt);
+  }
+  Reason reason(const To& to, const char* call, const char* needs) const noexcept;
+
+  // Counts one of its own messages that comes back, and passes it to on_returned (AM-II's handler
+  // 0), a parallel bundle unlocked; without one ends the job with sentence() of
+  // am/message/returned.h, before which Router::fatal() puts the rank. Every message that comes
+  // back passes here.
+  void deliver_returned(const Returned& message);
+
   void leave_bundle();  // no handler runs from here on
   void suit_bundle();   // the endpoint is in a bundle of the other kind now
 
@@ -77,13 +139,15 @@ class EndpointParts {
   TagAndSegment admission;
   HandlerTable handlers;
   TranslationTable translations;
-  ReturnedMessages returned;
-  Waits waits;
+  Function<void(const Returned&)> on_returned;
   Incoming incoming;
   Outgoing outgoing;
   Alerts alerts;
   Owned<FarEndpoint> far;  // nullptr: the job has one node
 };
+
+// Shows a request to handler 0, which is a get, as what it was to the program (am/core/get.cc).
+void show_as_get(Returned& returned) noexcept;
 
 // The name of a handler in a trace.
 TraceName traced_name(const EndpointParts& parts, Trace& trace, HandlerIndex handler) noexcept;

@@ -28,11 +28,11 @@ void check_used(const Bundle& bundle, std::size_t used, std::size_t most) {
 
 PreparedMedium Endpoint::prepare_medium(To to, std::size_t least, std::size_t most) {
   constexpr const char* kCall = "prepare_medium";
-  parts_.waits.refuse_waiting(to.value, kCall);
+  parts_.refuse_waiting(to.value, kCall);
   check_limits(bundle(), least, most, kCall);
   PreparedMedium prepared(*this, to, most);
   if (!prepared.try_begin()) {
-    parts_.waits.for_credit(to, kCall, [&prepared] { return prepared.try_begin(); });
+    parts_.wait_for_credit(to, kCall, [&prepared] { return prepared.try_begin(); });
   }
   return prepared;
 }
@@ -40,7 +40,7 @@ PreparedMedium Endpoint::prepare_medium(To to, std::size_t least, std::size_t mo
 std::optional<PreparedMedium> Endpoint::try_prepare_medium(std::uint32_t to, std::size_t least,
                                                            std::size_t most) {
   constexpr const char* kCall = "try_prepare_medium";
-  parts_.waits.refuse_in_handler(to, kCall);
+  parts_.refuse_in_handler(to, kCall);
   check_limits(bundle(), least, most, kCall);
   PreparedMedium prepared(*this, to, most);
   if (!prepared.try_begin()) return std::nullopt;

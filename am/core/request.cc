@@ -4,9 +4,9 @@
 
 #include <string>
 
+#include "am/core/dispatch.h"
 #include "am/core/endpoint.h"
 #include "am/core/far/far.h"
-#include "am/core/long_payload.h"
 #include "am/route/router.h"
 #include "am/types/shared_words.h"
 
@@ -40,67 +40,64 @@ void Request::place_long(HandlerIndex handler, Shape shape, std::uint64_t offset
   if (released != nullptr) release(*released);
 }
 
-void Waits::refuse_in_handler(std::uint32_t to, const char* call) const {
-  if (parts_.prepared) {
-    parts_.bundle->refuse(call,
-                          "a payload of this endpoint is prepared, whose room a request (here "
-                          "to translation " +
-                              std::to_string(to) + ") may take; commit it first, or drop it");
+void EndpointParts::refuse_in_handler(std::uint32_t to, const char* call) const {
+  if (prepared) {
+    bundle->refuse(call,
+                   "a payload of this endpoint is prepared, whose room a request (here "
+                   "to translation " +
+                       std::to_string(to) + ") may take; commit it first, or drop it");
   }
-  if (!parts_.bundle->in_handler()) return;
-  parts_.bundle->refuse(
-      call, "a handler may not send requests (here to translation " + std::to_string(to) +
-                "): waiting for its credit could deadlock, and "
-                "its slot may be the one that is being handled; let the handler reply, "
-                "or note the work and send it after poll()");
+  if (!bundle->in_handler()) return;
+  bundle->refuse(call, "a handler may not send requests (here to translation " +
+                           std::to_string(to) +
+                           "): waiting for its credit could deadlock, and "
+                           "its slot may be the one that is being handled; let the handler reply, "
+                           "or note the work and send it after poll()");
 }
 
-void Waits::refuse_waiting(std::uint32_t to, const char* call) const {
+void EndpointParts::refuse_waiting(std::uint32_t to, const char* call) const {
   refuse_in_handler(to, call);
   if (!Bundle::handling()) return;
-  parts_.bundle->refuse(call,
-                        "a handler or callback may not wait, here for credit of translation " +
-                            std::to_string(to) + "; use try_request");
+  bundle->refuse(call, "a handler or callback may not wait, here for credit of translation " +
+                           std::to_string(to) + "; use try_request");
 }
 
-void Waits::stall(std::uint32_t to, const char* call) {
-  refuse_waiting(to, call);
-  const EndpointLock lock(parts_);
-  ++parts_.stats.credit_stalls;
+void EndpointParts::wait_until(const To& to, const char* call, const char* needs,
+                               FunctionRef<bool()> condition) {
+  wait_in_bundle(condition, [&] { return reason(to, call, needs); });
 }
 
-void Waits::until(const To& to, const char* call, const char* needs,
-                  FunctionRef<bool()> condition) {
-  in_bundle(condition, [&] { return reason(to, call, needs); });
-}
-
-void Waits::in_bundle(FunctionRef<bool()> condition, FunctionRef<Reason()> explain) {
-  const CallGuard guard(parts_.threads);
+void EndpointParts::wait_in_bundle(FunctionRef<bool()> condition, FunctionRef<Reason()> explain) {
+  const CallGuard guard(threads);
   bool done = false;
   do {
-    Bundle* const bundle = parts_.bundle.get();  // while it is in that one
+    Bundle* const in = bundle.get();  // while it is in that one
     const auto ends = [&] {
       done = condition();
-      return done || parts_.bundle.get() != bundle;
+      return done || bundle.get() != in;
     };
-    bundle->wait_with_siblings(ends, explain);
+    in->wait_with_siblings(ends, explain);
   } while (!done);
 }
 
-void Waits::for_credit_of(const To& to, const char* call, FunctionRef<bool()> attempt) {
-  stall(to.value, call);
+void EndpointParts::wait_for_credit_of(const To& to, const char* call,
+                                       FunctionRef<bool()> attempt) {
+  refuse_waiting(to.value, call);
+  {
+    const EndpointLock lock(*this);
+    ++stats.credit_stalls;
+  }
   {  // The credit may be there, and is not waited for with the pauses that an answer takes.
-    const CallGuard guard(parts_.threads);
-    parts_.bundle->poll_spinning();
-    parts_.bundle->poll_siblings();
+    const CallGuard guard(threads);
+    bundle->poll_spinning();
+    bundle->poll_siblings();
     if (attempt()) return;
   }
-  until(to, call, kNeedsCredit, attempt);
+  wait_until(to, call, kNeedsCredit, attempt);
 }
 
-Reason Waits::reason(const To& to, const char* call, const char* needs) const noexcept {
-  const EndpointLock lock(parts_);
-  const TranslationTable& translations = parts_.translations;
+Reason EndpointParts::reason(const To& to, const char* call, const char* needs) const noexcept {
+  const EndpointLock lock(*this);
   const bool known = to.value < translations.size();
   return {.call = {call, to.where},
           .needs = needs,

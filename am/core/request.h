@@ -106,114 +106,58 @@ template <class H, class... Args>
       released);
 }
 
-template <auto kFunction, class... Args>
-[[gnu::always_inline]] inline bool Endpoint::try_request(std::uint32_t to, const Args&... args) {
+template <Kind kKind, auto kFunction, class... Args>
+[[gnu::always_inline]] inline bool Endpoint::try_send(std::uint32_t to, const char* call,
+                                                      std::uint64_t offset,
+                                                      std::span<const std::byte> payload,
+                                                      const Args&... args) {
   using H = Handler<kFunction>;
-  static_assert(H::template check<Role::kRequest, Kind::kShort, std::decay_t<Args>...>());
-  if constexpr (kChecked) parts_.waits.refuse_in_handler(to, "request");
-  shmem::Outbox* const box = parts_.outgoing.box_for(to, "request");
-  if (box == nullptr) [[unlikely]]
-    return try_far<H>(to, index_of<kFunction>(), {}, 0, nullptr, args...);
-  const HandlerIndex index = index_of<kFunction>();
-  shmem::Room room;
-  if (!box->try_claim<shmem::Lane::kShort>(room)) return false;
-  H::Packing::pack(packet::request_arguments(room, H::kind, H::words), args...);
-  parts_.send<Kind::kShort>(to, *box, room, packet::RequestMark{index, H::words}.mark(), H::role);
-  return true;
-}
-
-template <auto kFunction, class... Args>
-[[gnu::always_inline]] inline bool Endpoint::try_request_medium(std::uint32_t to,
-                                                                std::span<const std::byte> payload,
-                                                                const Args&... args) {
-  using H = Handler<kFunction>;
-  static_assert(H::template check<Role::kRequest, Kind::kMedium, std::decay_t<Args>...>());
-  if constexpr (kChecked) parts_.waits.refuse_in_handler(to, "request_medium");
-  shmem::Outbox* const box = parts_.outgoing.box_for(to, "request_medium");
-  check_medium(bundle(), payload, "request_medium");
-  const HandlerIndex index = index_of<kFunction>();
-  if (box == nullptr) [[unlikely]]
-    return try_far<H>(to, index, payload, 0, nullptr, args...);
-  shmem::Room room;
-  if (!box->try_claim<shmem::Lane::kMedium>(room)) return false;
-  detail::put_medium(bundle(), room.slot->request, room.request_payload(), payload);
-  H::Packing::pack(packet::request_arguments(room, H::kind, H::words), args...);
-  parts_.send<Kind::kMedium>(to, *box, room, packet::RequestMark{index, H::words}.mark(), H::role);
-  return true;
-}
-
-template <auto kFunction, class... Args>
-[[gnu::always_inline]] inline bool Endpoint::try_request_long(std::uint32_t to,
-                                                              std::uint64_t offset,
-                                                              std::span<const std::byte> payload,
-                                                              const Args&... args) {
-  using H = Handler<kFunction>;
-  static_assert(H::template check<Role::kRequest, Kind::kLong, std::decay_t<Args>...>());
-  if constexpr (kChecked) parts_.waits.refuse_in_handler(to, "request_long");
-  shmem::Outbox* const box = parts_.outgoing.box_for(to, "request_long");
+  static_assert(H::template check<Role::kRequest, kKind, std::decay_t<Args>...>());
+  if constexpr (kChecked) parts_.refuse_in_handler(to, call);
+  shmem::Outbox* const box = parts_.outgoing.box_for(to, call);
+  if constexpr (kKind == Kind::kMedium) check_medium(bundle(), payload, call);
   const HandlerIndex index = index_of<kFunction>();
   if (box == nullptr) [[unlikely]]
     return try_far<H>(to, index, payload, offset, nullptr, args...);
   shmem::Room room;
-  if (!box->try_claim<shmem::Lane::kLong>(room)) return false;
-  parts_.outgoing.write_long(to, room, {index, H::shape, offset, payload.size()}, payload);
+  if (!box->try_claim<packet::lane_of(kKind)>(room)) return false;
+  if constexpr (kKind == Kind::kMedium) {
+    detail::put_medium(bundle(), room.slot->request, room.request_payload(), payload);
+  } else if constexpr (kKind == Kind::kLong) {
+    parts_.outgoing.write_long(to, room, {index, H::shape, offset, payload.size()}, payload);
+  }
   H::Packing::pack(packet::request_arguments(room, H::kind, H::words), args...);
-  parts_.send<Kind::kLong>(to, *box, room, packet::RequestMark{index, H::words}.mark(), H::role);
+  parts_.send<kKind>(to, *box, room, packet::RequestMark{index, H::words}.mark(), H::role);
   return true;
 }
 
-template <auto kFunction, class... Args>
-[[gnu::always_inline]] inline void Endpoint::request(To to, const Args&... args) {
-  if constexpr (kChecked) parts_.waits.refuse_waiting(to.value, "request");
-  if (try_request<kFunction>(to.value, args...)) [[likely]]
+template <Kind kKind, auto kFunction, class... Args>
+[[gnu::always_inline]] inline void Endpoint::send(To to, const char* call, std::uint64_t offset,
+                                                  std::span<const std::byte> payload,
+                                                  const Args&... args) {
+  if constexpr (kChecked) parts_.refuse_waiting(to.value, call);
+  if (try_send<kKind, kFunction>(to.value, call, offset, payload, args...)) [[likely]]
     return;
-  parts_.waits.for_credit(to, "request", [this, index = to.value, ... copies = args] {
-    return try_request<kFunction>(index, copies...);
-  });
-}
-
-template <auto kFunction, class... Args>
-[[gnu::always_inline]] inline void Endpoint::request_medium(To to,
-                                                            std::span<const std::byte> payload,
-                                                            const Args&... args) {
-  if constexpr (kChecked) parts_.waits.refuse_waiting(to.value, "request_medium");
-  if (try_request_medium<kFunction>(to.value, payload, args...)) [[likely]]
-    return;
-  parts_.waits.for_credit(to, "request_medium",
-                          [this, index = to.value, payload, ... copies = args] {
-                            return try_request_medium<kFunction>(index, payload, copies...);
-                          });
+  parts_.wait_for_credit(
+      to, call, [this, index = to.value, call, offset, payload, ... copies = args] {
+        return try_send<kKind, kFunction>(index, call, offset, payload, copies...);
+      });
 }
 
 template <auto kFunction, class... Args>
 [[gnu::noinline]] void Endpoint::request_long_far(To to, std::uint64_t offset,
                                                   std::span<const std::byte> payload,
                                                   Args... args) {
-  parts_.waits.refuse_waiting(to.value, "request_long");
+  parts_.refuse_waiting(to.value, "request_long");
   bool released = false;
   const HandlerIndex index = index_of<kFunction>();
   const auto attempt = [&] {
     return try_far<Handler<kFunction>>(to.value, index, payload, offset, &released, args...);
   };
-  if (!attempt()) parts_.waits.for_credit(to, "request_long", attempt);
+  if (!attempt()) parts_.wait_for_credit(to, "request_long", attempt);
   const CallGuard call(parts_.threads);
   bundle().wait_until_released(
-      released, parts_.waits.reason(to, "request_long", "the network to take the payload"));
-}
-
-template <auto kFunction, class... Args>
-[[gnu::always_inline]] inline void Endpoint::request_long(To to, std::uint64_t offset,
-                                                          std::span<const std::byte> payload,
-                                                          const Args&... args) {
-  if (parts_.is_far(to.value)) [[unlikely]]
-    return request_long_far<kFunction>(to, offset, payload, args...);
-  if constexpr (kChecked) parts_.waits.refuse_waiting(to.value, "request_long");
-  if (try_request_long<kFunction>(to.value, offset, payload, args...)) [[likely]]
-    return;
-  parts_.waits.for_credit(to, "request_long",
-                          [this, index = to.value, offset, payload, ... copies = args] {
-                            return try_request_long<kFunction>(index, offset, payload, copies...);
-                          });
+      released, parts_.reason(to, "request_long", "the network to take the payload"));
 }
 
 template <auto kFunction, class... Args>

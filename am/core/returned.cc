@@ -4,7 +4,6 @@
 #include <cstring>
 
 #include "am/core/dispatch.h"
-#include "am/core/long_payload.h"
 #include "am/route/router.h"
 
 namespace am {
@@ -47,7 +46,7 @@ void Dispatch::take_back(Returned& reply, const Correspondent& from, Status why)
   reply.status = why;
   reply.role = Role::kReply;
   reply.destination = from.name.rank;
-  parts().returned.deliver(reply);
+  parts().deliver_returned(reply);
 }
 
 // One of our own replies could not be delivered; ReplyDispatch::reject() has made this message.
@@ -101,7 +100,7 @@ void ReplyDispatch::reject_get(shmem::Room room, Status why) {
   get.status = why;
   get.role = Role::kRequest;
   get.destination = near_.peer.name.rank;
-  parts().returned.deliver(get);
+  parts().deliver_returned(get);
 }
 
 // Sends the reply in `room` back to the replier, as a one-way request. There is room: the slot of
@@ -142,33 +141,28 @@ void ReplyDispatch::take_back(Kind kind, shmem::Room room, Role role) {
   request.status = packet::status_in(room);
   request.role = role;
   request.destination = near_.peer.name.rank;
-  parts().returned.deliver(request);
+  parts().deliver_returned(request);
 }
 
-void ReturnedMessages::deliver(const Returned& message) {
+// In a parallel bundle with a copy, as others may send in its slot meanwhile.
+void EndpointParts::deliver_returned(const Returned& message) {
   Returned returned = message;
   show_as_get(returned);
-  ++parts_.stats.returned_here;
-  Bundle& bundle = *parts_.bundle;
-  if (!handler_) bundle.router().fatal(sentence(returned));
-  bundle.activity().enter_returned(returned.destination);
-  if (bundle.access() == Access::kParallel) {
-    call_unlocked(returned);
+  ++stats.returned_here;
+  if (!on_returned) bundle->router().fatal(sentence(returned));
+  Activity& activity = bundle->activity();
+  activity.enter_returned(returned.destination);
+  if (bundle->access() == Access::kParallel) {
+    const std::vector<std::byte> arguments(returned.arguments.begin(), returned.arguments.end());
+    const std::vector<std::byte> payload(returned.payload.begin(), returned.payload.end());
+    returned.arguments = arguments;
+    returned.payload = payload;
+    const Bundle::Unlock unlocked(*bundle);
+    on_returned(returned);
   } else {
-    handler_(returned);
+    on_returned(returned);
   }
-  bundle.activity().leave_handler();
-}
-
-// With a copy, as others may send in its slot meanwhile.
-void ReturnedMessages::call_unlocked(const Returned& message) {
-  const std::vector<std::byte> arguments(message.arguments.begin(), message.arguments.end());
-  const std::vector<std::byte> payload(message.payload.begin(), message.payload.end());
-  Returned returned = message;
-  returned.arguments = arguments;
-  returned.payload = payload;
-  const Bundle::Unlock unlocked(*parts_.bundle);
-  handler_(returned);
+  activity.leave_handler();
 }
 
 }  // namespace am

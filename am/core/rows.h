@@ -4,7 +4,6 @@
 #include <span>
 
 #include "am/core/dispatch.h"
-#include "am/core/long_payload.h"
 
 // The hot path of what comes from this node: messages that are delivered in a row. It is all
 // inline, so that what is the same for a row stays in registers; whatever is unusual about a

@@ -41,21 +41,21 @@ void Endpoint::check(const UntypedRequest& request, const char* call) const {
 
 void Endpoint::request_index(To to, const UntypedRequest& request) {
   check(request, "request_index");
-  parts_.waits.refuse_waiting(to.value, "request_index");
+  parts_.refuse_waiting(to.value, "request_index");
   send_index(to, "request_index", request);
 }
 
 // A request that has been checked, as soon as there is a credit.
 void Endpoint::send_index(To to, const char* call, const UntypedRequest& request) {
   if (try_send_index(to.value, call, request)) return;
-  parts_.waits.for_credit(to, call, [this, index = to.value, call, &request] {
+  parts_.wait_for_credit(to, call, [this, index = to.value, call, &request] {
     return try_send_index(index, call, request);
   });
 }
 
 bool Endpoint::try_request_index(std::uint32_t to, const UntypedRequest& request) {
   check(request, "try_request_index");
-  parts_.waits.refuse_in_handler(to, "try_request_index");
+  parts_.refuse_in_handler(to, "try_request_index");
   return try_send_index(to, "try_request_index", request);
 }
 

@@ -59,7 +59,8 @@ void Bundle::wait_for(Condition& condition, Wake wake, const Explain& explain) {
   if (monitor_) [[unlikely]]
     return wait_among_threads(kSiblings, condition, wake, explain, observed);
   take_over();
-  const Count waiting(waiting_);
+  ++waiting_;
+  const Finally waited([this] { --waiting_; });
   shmem::SleepLimit limit;
   wait_loop<kSiblings>(condition, explain, *activity_, observed, [&](ShownWait& shown) {
     Nap nap(*this);

@@ -140,35 +140,4 @@ class alignas(shmem::kCacheLine) Monitor {
   std::atomic<bool> held_{false};
 };
 
-// Holds a lock for as long as it lives; nullptr: does nothing.
-class MonitorLock {
- public:
-  explicit MonitorLock(Monitor* monitor) noexcept : monitor_(monitor) {
-    if (monitor_ != nullptr) monitor_->lock();
-  }
-  ~MonitorLock() {
-    if (monitor_ != nullptr) monitor_->unlock();
-  }
-  MonitorLock(const MonitorLock&) = delete;
-  MonitorLock& operator=(const MonitorLock&) = delete;
-
- private:
-  Monitor* const monitor_;
-};
-// The reverse: lets others in for as long as it lives.
-class MonitorUnlock {
- public:
-  explicit MonitorUnlock(Monitor* monitor) noexcept : monitor_(monitor) {
-    if (monitor_ != nullptr) monitor_->unlock();
-  }
-  ~MonitorUnlock() {
-    if (monitor_ != nullptr) monitor_->lock();
-  }
-  MonitorUnlock(const MonitorUnlock&) = delete;
-  MonitorUnlock& operator=(const MonitorUnlock&) = delete;
-
- private:
-  Monitor* const monitor_;
-};
-
 }  // namespace am

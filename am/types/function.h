@@ -6,6 +6,19 @@
 
 namespace am {
 
+// Calls a function at the end of a scope.
+template <class F>
+class Finally {
+ public:
+  explicit Finally(F f) noexcept : f_(static_cast<F&&>(f)) {}
+  ~Finally() { f_(); }
+  Finally(const Finally&) = delete;
+  Finally& operator=(const Finally&) = delete;
+
+ private:
+  F f_;
+};
+
 // A function that is kept to be called later, or none: what std::function is for that, without
 // <functional>, which every compilation would have to read. A parameter of type Function takes any
 // function, lambda or std::function. One that is trivially copyable and at most two pointers long

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "am/core/endpoint.h"
-#include "am/core/poller.h"
+#include "am/core/bundle.h"
 #include "am/link/link.h"
 #include "am/route/port.h"
 #include "am/types/object_pool.h"

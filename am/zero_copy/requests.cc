@@ -199,16 +199,11 @@ void Requests::take(Rank from, std::span<const std::byte> bytes, const Announcem
   if (announcement.parts != 0) several = read_parts(from, bytes, announcement.parts);
   const auto sources =
       announcement.parts != 0 ? std::span<const ZeroCopyInfo>(several) : std::span(&one, 1);
-  struct Dropped {
-    ~Dropped() {
-      if (request.taken_) return;
-      for (const ZeroCopyInfo& source : request.sources_) requests.drop(source);
-    }
-    Requests& requests;
-    ZeroCopyRequest& request;
-  };
   ZeroCopyRequest request(*this, sources, bytes);
-  const Dropped unless_taken{*this, request};
+  const Finally drop_untaken([&] {
+    if (request.taken()) return;
+    for (const ZeroCopyInfo& source : sources) drop(source);
+  });
   const ZeroCopy::HandlerEntry handler = handlers_[announcement.handler];
   if (handler.untyped == nullptr) return handler.invoke(request, announcement.arguments);
   std::uint32_t words[kMostWords];

@@ -137,8 +137,9 @@ void store_counter::store_far(std::uint64_t bits, const void* local, std::size_t
     count_sent(bytes);
     return;
   }
-  Sent sent(*this);
-  detail::context().remote->store(proc, offset, from, offset_, call, sent.bytes);
+  std::uint64_t sent = 0;  // counted also if an exception ends this
+  const am::Finally counted([&] { count_sent(sent); });
+  detail::context().remote->store(proc, offset, from, offset_, call, sent);
 }
 
 handle store_counter::start_store_far(std::uint64_t bits, const void* local, std::size_t bytes,
@@ -147,10 +148,11 @@ handle store_counter::start_store_far(std::uint64_t bits, const void* local, std
   call = call.or_from(__builtin_return_address(0));
   if (store_watched(bits, local, bytes, call)) return {};
   detail::Tickets::Start start(detail::context().tickets, {.proc = detail::proc_of(bits)});
-  Sent sent(*this);
+  std::uint64_t sent = 0;
+  const am::Finally counted([&] { count_sent(sent); });
   const bool waits = detail::context().remote->start_store(
       detail::proc_of(bits), bits & detail::kOffsetMask,
-      {static_cast<const std::byte*>(local), bytes}, offset_, start.ticket(), call, sent.bytes);
+      {static_cast<const std::byte*>(local), bytes}, offset_, start.ticket(), call, sent);
   return waits ? start.started() : handle();
 }
 

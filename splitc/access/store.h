@@ -134,17 +134,6 @@ class store_counter {
   static store_counter& default_counter() noexcept { return *default_; }
 
  private:
-  // What a call has sent, to be counted when it ends, as it may by an exception.
-  struct Sent {
-    explicit Sent(store_counter& of) noexcept : counter(of) {}
-    ~Sent() {
-      if (bytes != 0) counter.count_sent(bytes);
-    }
-    Sent(const Sent&) = delete;
-    Sent& operator=(const Sent&) = delete;
-    store_counter& counter;
-    std::uint64_t bytes = 0;
-  };
   StoreLines lines_of(std::uint32_t proc) const noexcept;
   void note_target(std::uint32_t proc, std::uint32_t thread) noexcept;  // its first store there
   void count_among_threads(const std::byte* base, std::uint64_t bits, std::uint64_t bytes);

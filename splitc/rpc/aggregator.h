@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "am/types/function.h"
 #include "am/types/types.h"
 #include "splitc/rpc/dist_object.h"
 #include "splitc/rpc/forwarder.h"
@@ -133,25 +134,15 @@ class aggregator {
   // If f throws the updates behind stay. Meanwhile the block is not where f could add to it.
   void apply_here(Block& block, detail::Call call) {
     if (applying_) refuse_from_function(call);
-    Applying applying(*this, block);
-    while (!applying.taken.updates().empty()) updates_.apply(applying.taken.take());
-  }
-  struct Applying {
-    Applying(aggregator& mine, Block& full) : all(mine), block(full), taken(std::move(full)) {
-      all.applying_ = true;
-    }
-    ~Applying() {
+    Block taken(std::move(block));
+    applying_ = true;
+    const am::Finally put_back([&] {
       if (taken.updates().empty()) taken.clear();
       block = std::move(taken);
-      all.applying_ = false;
-    }
-    Applying(const Applying&) = delete;
-    Applying& operator=(const Applying&) = delete;
-
-    aggregator& all;
-    Block& block;
-    Block taken;
-  };
+      applying_ = false;
+    });
+    while (!taken.updates().empty()) updates_.apply(taken.take());
+  }
 
   [[noreturn]] static void refuse_from_function(detail::Call call) {
     detail::refuse(call,

@@ -10,7 +10,7 @@
 
 #include "am/core/bundle.h"
 #include "am/core/endpoint.h"
-#include "am/core/poller.h"
+#include "am/types/function.h"
 #include "am/types/types.h"
 #include "splitc/collective/collective.h"
 #include "splitc/rpc/dist_object.h"
@@ -153,7 +153,9 @@ class forwarder : private am::Poller {
       Waiting& waiting = *waiting_[proc];
       listed_.pop_front();
       waiting.is_listed = false;
-      const Relist relist(*this, waiting, proc);
+      const am::Finally relist([&] {  // what is left comes in the next poll
+        if (!waiting.blocks.empty()) list(waiting, proc);
+      });
       done += proc == my_proc() ? apply_some(waiting) : ship_some(waiting, proc);
     }
     can_go_on_ = done != 0;
@@ -161,20 +163,6 @@ class forwarder : private am::Poller {
     return done;
   }
   bool has_work() noexcept override { return can_go_on_; }
-
-  // What is left comes in the next poll, also after an exception.
-  struct Relist {
-    forwarder& all;
-    Waiting& waiting;
-    const std::uint32_t proc;
-    Relist(forwarder& mine, Waiting& those, std::uint32_t receiver)
-        : all(mine), waiting(those), proc(receiver) {}
-    ~Relist() {
-      if (!waiting.blocks.empty()) all.list(waiting, proc);
-    }
-    Relist(const Relist&) = delete;
-    Relist& operator=(const Relist&) = delete;
-  };
 
   int ship_some(Waiting& waiting, std::uint32_t proc) {
     int done = 0;

@@ -34,9 +34,7 @@ Current& current() { return OfThread<Current>::get(); }
 void deliver_request(ZeroCopyRequest& core, std::span<const std::uint32_t> words, void* context) {
   AM_ZeroCopyRequestState request{core};
   const Handling handling;
-  struct Leave {
-    ~Leave() { current().request = nullptr; }
-  } const leave;
+  const Finally leave([] { current().request = nullptr; });
   current().request = &request;
   const auto& handler = *static_cast<const ZeroCopyState::Handler*>(context);
   handler.function(&request, static_cast<int>(words.size()),

@@ -189,12 +189,9 @@ template <class Access>
 Status FarEndpoint::try_deliver(Delivery& delivery, const MessagePacket& message, const Body& body,
                                 Role role, bool tag_admits, Fragments& fragments) {
   // Whatever becomes of the message, its fragments are none of the next one's.
-  struct Clear {
-    ~Clear() {
-      if (fragments != nullptr) fragments->clear();
-    }
-    Fragments* fragments;
-  } const clear{body.in_fragments ? &fragments : nullptr};
+  const Finally clear([&] {
+    if (body.in_fragments) fragments.clear();
+  });
   if (!tag_admits && !body.written) return Status::kBadTag;
   const HandlerIndex handler = message.head.handler;
   const Shape shape = make_shape(role, body.kind, message.head.words);
@@ -380,7 +377,7 @@ void FarEndpoint::pass_returned(Rank from, const MessagePacket& message, const B
   returned.payload = body.payload;
   returned.segment_offset = body.place.offset;
   returned.segment_bytes = body.place.bytes;
-  parts_.returned.deliver(returned);
+  parts_.deliver_returned(returned);
 }
 
 }  // namespace am

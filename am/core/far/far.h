@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "am/core/endpoint.h"
-#include "am/core/far/body.h"
 #include "am/core/far/messages.h"
 #include "am/core/far/peers.h"
 #include "am/link/link.h"
@@ -43,7 +42,7 @@ namespace am {
 //
 // Thread rule: the bundle's; a parallel one is locked, but for place_reply(). While a handler runs,
 // others come in: what it needs of its sender stays, as no other thread handles messages of that
-// sender meanwhile (SenderGuard).
+// sender meanwhile (begin_turn()).
 //
 // Where its functions are: in far.cc what begins and ends, flush() and close() in am/core/flush.cc,
 // the rest as its private part says.
@@ -107,19 +106,11 @@ class FarEndpoint {
   // Answers a message for an endpoint that does not exist (any more).
   static void refuse_unknown(link::Link& link, Rank from, const link::MessagePacket& message);
 
-  // For a parallel bundle. While one lives, only its thread handles messages of the translation of
-  // `message`; other threads skip these, which keeps them in order.
-  class SenderGuard {
-   public:
-    SenderGuard(FarEndpoint& far, Rank from, const link::MessagePacket& message) noexcept;
-    ~SenderGuard();
-    SenderGuard(const SenderGuard&) = delete;
-    SenderGuard& operator=(const SenderGuard&) = delete;
-
-   private:
-    FarEndpoint& far_;
-    bool* const mark_;
-  };
+  // For a parallel bundle. From begin_turn() until end_turn() of what that returns, only its thread
+  // handles messages of the translation of `message`; other threads skip these, which keeps them in
+  // order.
+  bool* begin_turn(Rank from, const link::MessagePacket& message) noexcept;
+  void end_turn(bool* mark) noexcept;
   bool in_turn(Rank from, const link::MessagePacket& message) noexcept;
 
  private:
@@ -245,7 +236,7 @@ class FarEndpoint {
     std::uint32_t bytes = 0;
     std::uint64_t sent = 0;  // sends of the link, before
   } prepared_;               // where try_prepare() has found room
-  int turns_ = 0;            // objects of class SenderGuard
+  int turns_ = 0;            // that have begun and not ended
   const std::unique_ptr<Answering> own_answering_ = std::make_unique<Answering>();
   ObjectPool<Answering> answerings_;  // of several threads
 };

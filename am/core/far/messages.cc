@@ -15,19 +15,6 @@ namespace {
 
 using link::Type;
 
-// Says whose poll it is for as long as it lives.
-template <class Of>
-class Turn {
- public:
-  Turn(Of*& whose, Of& bundle) noexcept : whose_(whose) { whose_ = &bundle; }
-  ~Turn() { whose_ = nullptr; }
-  Turn(const Turn&) = delete;
-  Turn& operator=(const Turn&) = delete;
-
- private:
-  Of*& whose_;
-};
-
 }  // namespace
 
 // What has been completed for a bundle by other threads.
@@ -102,7 +89,8 @@ int FarMessages::poll(Bundle& bundle, bool spinning) {
     const typename Access::Unlocked unlocked(bundle);
     const Port::TryLock network(port_);
     if (Access::kAlone && network.alone()) [[likely]] {
-      const Turn<Bundle> turn(polling_, bundle);
+      polling_ = &bundle;
+      const Finally turn([this] { polling_ = nullptr; });
       int count = 0;
       if (!late_.empty()) [[unlikely]]
         count = deliver_late<Access>(bundle);
@@ -122,7 +110,8 @@ bool FarMessages::fetch(Bundle& bundle) {
     const typename Access::Unlocked unlocked(bundle);
     const Port::Lock network(port_);
     if (Access::kAlone && network.alone()) [[likely]] {
-      const Turn<const Bundle> turn(fetching_, bundle);
+      fetching_ = &bundle;
+      const Finally turn([this] { fetching_ = nullptr; });
       return port_.fetch() || late_.contains(&bundle);
     }
     port_.fetch();
@@ -337,9 +326,13 @@ void FarMessages::deliver_late(Bundle* polling, const Taken& taken) {
   if constexpr (Access::kAlone) {
     whole = deliver_to(*endpoint, polling, late.from, message);
   } else {
-    const Bundle::Count visit(endpoint->threads.visits);
-    std::optional<FarEndpoint::SenderGuard> guard;
-    if (is_for_poll(message.head)) guard.emplace(*endpoint->far, late.from, message);
+    const bool handled = is_for_poll(message.head);
+    bool* const turn = handled ? endpoint->far->begin_turn(late.from, message) : nullptr;
+    ++endpoint->threads.visits;
+    const Finally visited([&] {
+      endpoint->far->end_turn(turn);
+      --endpoint->threads.visits;
+    });
     whole = endpoint->far->deliver<Access>(late.from, message);
   }
   if (!whole) port_.refuse(late.from, message.head);

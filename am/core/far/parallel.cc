@@ -45,18 +45,19 @@ bool FarEndpoint::in_turn(Rank from, const MessagePacket& message) noexcept {
 
 // The translation stays until then: what would end it is a later message of it, or waits for its
 // turn to end, or for the endpoint's visitors.
-FarEndpoint::SenderGuard::SenderGuard(FarEndpoint& far, Rank from,
-                                      const MessagePacket& message) noexcept
-    : far_(far), mark_(far.turn_of(from, message)) {
-  if (mark_ == nullptr) return;
-  *mark_ = true;
-  ++far_.turns_;
+bool* FarEndpoint::begin_turn(Rank from, const MessagePacket& message) noexcept {
+  bool* const mark = turn_of(from, message);
+  if (mark != nullptr) {
+    *mark = true;
+    ++turns_;
+  }
+  return mark;
 }
 
-FarEndpoint::SenderGuard::~SenderGuard() {
-  if (mark_ == nullptr) return;
-  *mark_ = false;
-  --far_.turns_;
+void FarEndpoint::end_turn(bool* mark) noexcept {
+  if (mark == nullptr) return;
+  *mark = false;
+  --turns_;
 }
 
 // Inside, and locked. (Its endpoint is still there: detach() would have refused the message.)

@@ -16,8 +16,10 @@
 #include "am/observe/event.h"
 #include "am/route/port.h"
 #include "am/types/types.h"
+#include "shmem/mailbox.h"
 
-// What an endpoint knows of those on other nodes that it sends to, and that send to it.
+// What an endpoint knows of those on other nodes that it sends to, and that send to it; and their
+// messages.
 //
 // Thread rule: the bundle's; a parallel one is locked.
 
@@ -88,7 +90,7 @@ struct Receiver {
   bool asking = false;                 // ... and an answer has not come
   int flushes = 0;                     // kFlush that have not been answered
   bool gone = false;                   // the other endpoint has ended
-  bool in_turn = false;                // see SenderGuard
+  bool in_turn = false;                // see FarEndpoint::begin_turn()
   Fragments fragments;                 // of its replies
   Correspondent peer;                  // as the source of its replies
   std::unique_ptr<KeptRequests> kept;  // only in a job that goes on without its dead
@@ -103,8 +105,56 @@ struct Sender {
   Correspondent from;
   Announced announced;
   TagEpochs::Epoch epoch;  // of the other's tag, as announced
-  bool in_turn = false;    // see SenderGuard
+  bool in_turn = false;    // see FarEndpoint::begin_turn()
   Fragments fragments;     // of its requests
   Counted counted;
+};
+
+// --- A message as its handler gets it, and the reply that the handler makes. They live in the call
+// that delivers it.
+
+struct Answering;
+// The parts of a message that carries something.
+struct Body {
+  Kind kind = Kind::kShort;
+  Kind request = Kind::kShort;  // what a reply answers
+  Role was = Role::kRequest;
+  link::Place place{};
+  bool written = false;       // a long payload, before this packet
+  bool in_fragments = false;  // ... has come
+  std::span<const std::byte> arguments;
+  std::span<const std::byte> payload;
+
+  // False: the packet is damaged.
+  [[nodiscard]] bool read(const link::MessagePacket& message) noexcept;
+  // Puts the arguments where the handler of a message of that role reads them.
+  shmem::Room write_arguments(Answering& to, Role role) const noexcept;
+};
+
+// The place and payload of a long reply that a handler has made.
+struct LongReply {
+  Verdict judge(const LongRequest& message) const noexcept;
+  void drop() noexcept;  // it is not sent from its payload
+
+  const Sender* to = nullptr;  // whose request is being handled
+  TagEpochs::Epoch epoch = 0;  // of that request
+  link::Place place{};
+  Status status = Status::kDelivered;
+  std::span<const std::byte> payload;  // if it does not fit the room
+  std::vector<std::byte> copy;         // which that is, unless it is the caller's
+  bool* released = nullptr;            // of the caller's
+};
+// Where a handler writes its reply, as it would into a mailbox: Delivery::room is its only slot.
+struct Answering : shmem::RingMemory<1> {
+  Answering() noexcept : RingMemory() {}
+  Answering(const Answering&) = delete;
+  Answering& operator=(const Answering&) = delete;
+
+  shmem::Room room() noexcept { return shmem::Room(&slots[0]); }
+  static Answering& of(shmem::Room room) noexcept {
+    return static_cast<Answering&>(*reinterpret_cast<shmem::RingMemory<1>*>(room.slot));
+  }
+
+  LongReply long_reply;
 };
 }  // namespace am::far
