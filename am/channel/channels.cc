@@ -158,11 +158,6 @@ void ChannelHome::remove(Channels& channels) noexcept {
   all_[channels.index] = nullptr;
 }
 
-ChannelStats ChannelHome::stats(const Bundle& bundle) {
-  const Channels* const channels = find(bundle);
-  return channels != nullptr ? channels->receivers.stats() : ChannelStats{};
-}
-
 std::uint64_t ChannelHome::renew_word(const ChannelHandle& handle, Channels& owner) {
   if (port_ == nullptr) return 0;
   ArrivalWords& words = process_.far_memory()->arrival_words();
@@ -206,7 +201,8 @@ void share_channels(Bundle& bundle) { ChannelHome::of(bundle.process()).numbers(
 
 ChannelStats channel_stats(Bundle& bundle) {
   ChannelHome* const home = ChannelHome::of_if_made(bundle.process());
-  return home != nullptr ? home->stats(bundle) : ChannelStats{};
+  const Channels* const channels = home != nullptr ? home->find(bundle) : nullptr;
+  return channels != nullptr ? channels->receivers.stats() : ChannelStats{};
 }
 
 }  // namespace am

@@ -81,7 +81,7 @@ class ChannelHome final : public Process::Extension, public link::TypeSink {
   // Those of `bundle`, made at the first use by its thread. Throws Error if 256 bundles of the
   // process have channels.
   Channels& channels(Bundle& bundle);
-  ChannelStats stats(const Bundle& bundle);
+  Channels* find(const Bundle& bundle) noexcept;  // or nullptr
   ChannelNumbers& numbers() noexcept { return numbers_; }
   ChannelSeats& seats() noexcept { return seats_; }
 
@@ -104,7 +104,6 @@ class ChannelHome final : public Process::Extension, public link::TypeSink {
 
   std::uint8_t add(Channels& channels);
   void remove(Channels& channels) noexcept;
-  Channels* find(const Bundle& bundle) noexcept;
   Channels* owner_of(const link::PacketHeader& packet) noexcept;
 
   Process& process_;

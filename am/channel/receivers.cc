@@ -62,7 +62,6 @@ void ChannelReceivers::close(Owned<End> end) noexcept {
   if (end.get() == calling_) closed_ = std::move(end);
 }
 
-// An end stays where it is found: only this bundle's thread closes it.
 ChannelReceivers::End* ChannelReceivers::find(std::uint32_t arrival) noexcept {
   return numbers_.find(arrival, *this);
 }

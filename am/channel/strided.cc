@@ -6,32 +6,6 @@
 namespace am {
 namespace {
 
-// Walks over the bytes of a shape, in their order.
-class Walk {
- public:
-  explicit Walk(const Strided& shape) noexcept : shape_(shape) {}
-  // Where the next byte lies, and how many lie behind it in one piece.
-  std::uint64_t offset() const noexcept {
-    return plane_ * shape_.plane_stride + row_ * shape_.row_stride + in_run_;
-  }
-  std::uint64_t left() const noexcept { return shape_.run - in_run_; }
-  // At most left().
-  void advance(std::uint64_t bytes) noexcept {
-    in_run_ += bytes;
-    if (in_run_ != shape_.run) return;
-    in_run_ = 0;
-    if (++row_ != shape_.rows) return;
-    row_ = 0;
-    ++plane_;
-  }
-
- private:
-  const Strided shape_;
-  std::uint64_t in_run_ = 0;
-  std::uint64_t row_ = 0;
-  std::uint64_t plane_ = 0;
-};
-
 // Runs of one length; a number that is known when this is compiled makes a run a load and a store.
 template <class Run>
 void copy_runs(std::byte* to, const Strided& to_shape, const std::byte* from,
@@ -83,14 +57,13 @@ void for_each_part(const Strided& shape, std::uint64_t at, std::uint64_t bytes, 
 // Of shapes whose runs differ.
 void copy_any(std::byte* to, const Strided& to_shape, const std::byte* from,
               const Strided& from_shape) {
-  Walk target(to_shape);
-  Walk source(from_shape);
-  for (std::uint64_t left = to_shape.bytes(); left != 0;) {
-    const std::uint64_t part = std::min(target.left(), source.left());
-    std::memcpy(to + target.offset(), from + source.offset(), part);
-    target.advance(part);
-    source.advance(part);
-    left -= part;
+  const std::uint64_t bytes = to_shape.bytes();
+  for (std::uint64_t at = 0; at != bytes;) {
+    const Strided::Piece target = to_shape.piece_at(at);
+    const Strided::Piece source = from_shape.piece_at(at);
+    const std::uint64_t part = std::min(target.bytes, source.bytes);
+    std::memcpy(to + target.offset, from + source.offset, part);
+    at += part;
   }
 }
 

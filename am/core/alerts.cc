@@ -1,5 +1,3 @@
-#include "am/core/alerts.h"
-
 #include <algorithm>
 #include <iterator>
 

@@ -186,9 +186,9 @@ bool Bundle::siblings_late() noexcept {
 }
 
 bool Bundle::is_late() noexcept {
-  if (!monitor_) return far_->has_late<OneThread>(*this) || others_have_work();
   const Lock lock(*this);
-  return far_->has_late<AnyThread>(*this) || pollers_have_work_locked();
+  const bool late = monitor_ ? far_->has_late<AnyThread>(*this) : far_->has_late<OneThread>(*this);
+  return late || pollers_have_work_locked();
 }
 
 int Bundle::poll_others() {
@@ -221,19 +221,8 @@ void Bundle::remove(Poller& poller) noexcept {
 }
 
 bool Bundle::has_message() noexcept {
-  if (monitor_) {
-    const Lock lock(*this);
-    return has_message_locked();
-  }
-  if (far_ != nullptr && far_->fetch<OneThread>(*this)) return true;
-  return others_have_work() ||
-         std::any_of(endpoints_.begin(), endpoints_.end(),
-                     [](Endpoint* endpoint) { return endpoint->parts().has_message(); });
-}
-
-bool Bundle::others_have_work() const noexcept {
-  return std::any_of(pollers_.begin(), pollers_.end(),
-                     [](Poller* poller) { return poller->has_work(); });
+  const Lock lock(*this);
+  return has_message_locked();
 }
 
 bool Bundle::wait(Events events, std::int64_t timeout_ns, SourceLocation where) {
@@ -292,10 +281,7 @@ void Bundle::adopt(Endpoint& endpoint) {
   if (inside_ != Inside::kNothing || before.inside_ != Inside::kNothing) {
     refuse("Bundle::adopt", "a handler may not move endpoints");
   }
-  before.leave(endpoint);
-  endpoints_.push_back(&endpoint);
-  endpoint.parts().bundle = this;
-  if (far_ != nullptr) far_->moved(endpoint.parts(), before);
+  move_here(endpoint, before);
 }
 
 void Bundle::join(Endpoint& endpoint) {
@@ -310,6 +296,58 @@ void Bundle::leave(Endpoint& endpoint) {
         "it that waits; let the handler note it, and end the endpoint after poll()");
   }
   std::erase(endpoints_, &endpoint);
+}
+
+// --- Of a thread that sleeps outside the library, in an event loop of the program.
+
+int Bundle::event_fd() {
+  check_not_forked("Bundle::event_fd");
+  if (monitor_) {
+    refuse(
+        "Bundle::event_fd",
+        "a parallel bundle has none, as a poll of any thread would end the sleep of another; "
+        "wait in it with wait() or wait_until(), or make a sequential bundle for the event loop");
+  }
+  if (event_ == nullptr) event_ = std::make_unique<EventDescriptor>(router_);
+  return event_->fd();
+}
+
+// The order is that of every sleep (shmem/doorbell.h): what has made the descriptor readable is
+// taken back, the sleep is announced, and then comes the look, which finds what was written before.
+bool Bundle::arm() {
+  if (handling()) refuse("Bundle::arm", "a handler may not wait; let it return first");
+  event_fd();
+  take_over();
+  disarm();
+  event_->clear();
+  const Nap nap(*this);
+  if (has_message() || !event_->arm(nap.ticket())) return false;
+  inside_ = Inside::kArmed;
+  signal_late_siblings();
+  return true;
+}
+
+// The look may have read from the network what is for another bundle of this thread, which looked
+// before and is armed.
+void Bundle::signal_late_siblings() noexcept {
+  if (far_ == nullptr || !process_.several_bundles()) return;
+  process_.for_bundles(this_thread(), [&](Bundle& sibling) {
+    const bool armed = &sibling != this && sibling.inside_ == Inside::kArmed;
+    if (armed && sibling.is_late()) sibling.event_->signal();
+  });
+}
+
+void Bundle::disarm() noexcept {
+  if (inside_ != Inside::kArmed) return;
+  inside_ = Inside::kNothing;
+  event_->disarm();
+}
+
+int Bundle::poll_armed(bool spinning) {
+  disarm();
+  const int count = poll(spinning);
+  if (count != 0) event_->found();
+  return count;
 }
 
 }  // namespace am

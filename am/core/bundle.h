@@ -363,9 +363,11 @@ class Bundle {
   [[gnu::cold]] void note_thrower();
   int poll_endpoints();  // of a parallel bundle, locked
   int poll_pollers();    // likewise
-  class Visit;
+  void leave_poll(Thread& self, bool handled) noexcept;
   bool thread_in_handler() const noexcept;
   void begin_activity() const;  // of this thread, in a parallel bundle
+  // Whether poll() may find something; and whether channels and pollers have something to do, as
+  // far as is known without polling the network. Of a parallel bundle: locked.
   bool has_message_locked() noexcept;
   bool pollers_have_work_locked() noexcept;
   void begin_parallel();
@@ -373,12 +375,8 @@ class Bundle {
   void move_here(Endpoint& endpoint, Bundle& from);
   [[noreturn]] void refuse_poll() const;
   int poll_others();  // the pollers
-  // Whether poll() may find something.
   bool has_message() noexcept;
   void sleep_unless_message(shmem::SleepLimit& limit, std::int64_t at_most_ns) noexcept;
-  // Whether channels and pollers have something to do, as far as is known without polling the
-  // network.
-  bool others_have_work() const noexcept;
   void change_owner(const void* thread);  // to one that polls this for the first time
   void spoil() noexcept;                  // in a child that was forked (am/types/forked.h)
   // change_owner() to the calling thread before it waits, which shows that in the owner's Activity.

@@ -17,46 +17,6 @@
 
 namespace am {
 
-// One poll by the calling thread, which has the lock meanwhile.
-class Bundle::Visit {
- public:
-  explicit Visit(Bundle& bundle) : bundle_(bundle), self_(thread()) {
-    bundle_.begin_activity();
-    self_.handles = true;
-    self_.inside = Inside::kHandler;
-    self_.bundle = &bundle_;
-    bundle_.monitor_->lock();
-  }
-  // What was handled may be what another thread waits for. It has registered before it has looked,
-  // and looks with the lock held, or after: so it has seen what was handled, or is seen here. The
-  // same goes for who has left out a message because this thread was at the one before.
-  ~Visit() {
-    const bool left_out = handled_ && std::exchange(bundle_.left_out_, false);
-    const bool rings = left_out || (handled_ && bundle_.sleepers_ != 0);
-    shmem::Doorbell& bell = bundle_.router_.self().header->bell;
-    bundle_.monitor_->unlock();
-    if (rings) bell.ring();
-    self_.handles = false;
-    self_.inside = Inside::kNothing;
-    self_.bundle = nullptr;
-    self_.active = nullptr;
-    self_.activity->leave_handler();
-    self_.activity->count_poll();
-  }
-  Visit(const Visit&) = delete;
-  Visit& operator=(const Visit&) = delete;
-
-  int count(int handled) noexcept {
-    handled_ = handled != 0;
-    return handled;
-  }
-
- private:
-  Bundle& bundle_;
-  Thread& self_;
-  bool handled_ = true;  // unless count() says no: an exception is one of a handler
-};
-
 // Whatever comes from other nodes is put aside from now on, so that its memory stays while its
 // handler runs and other threads poll.
 void Bundle::begin_parallel() {
@@ -86,15 +46,39 @@ int Bundle::poll_unusual(bool spinning) {
   check_not_forked("Bundle::poll");
   if (inside_ == Inside::kArmed && !handling()) return poll_armed(spinning);
   if (!monitor_ || handling()) refuse_poll();
-  Visit visit(*this);
+  Thread& self = thread();
+  begin_activity();
+  self.handles = true;
+  self.inside = Inside::kHandler;
+  self.bundle = this;
+  monitor_->lock();
+  int count = 1;  // an exception is one of a handler
+  const Finally leave([&] { leave_poll(self, count != 0); });
   try {
-    int messages = poll_endpoints();
-    if (far_ != nullptr) messages += far_->poll<AnyThread>(*this, spinning);
-    return visit.count(messages + poll_pollers());
+    int handled = poll_endpoints();
+    if (far_ != nullptr) handled += far_->poll<AnyThread>(*this, spinning);
+    return count = handled + poll_pollers();
   } catch (...) {
     note_thrower();
     throw;
   }
+}
+
+// What was handled may be what another thread waits for. It has registered before it has looked,
+// and looks with the lock held, or after: so it has seen what was handled, or is seen here. The
+// same goes for who has left out a message because this thread was at the one before.
+void Bundle::leave_poll(Thread& self, bool handled) noexcept {
+  const bool left_out = handled && std::exchange(left_out_, false);
+  const bool rings = left_out || (handled && sleepers_ != 0);
+  shmem::Doorbell& bell = router_.self().header->bell;
+  monitor_->unlock();
+  if (rings) bell.ring();
+  self.handles = false;
+  self.inside = Inside::kNothing;
+  self.bundle = nullptr;
+  self.active = nullptr;
+  self.activity->leave_handler();
+  self.activity->count_poll();
 }
 
 // By index: endpoints come and go, here and in other threads, while a handler runs. One that has
@@ -132,7 +116,9 @@ int Bundle::poll_pollers() {
 
 // (The network first: meanwhile others come in, and may leave a message of this node unread.)
 bool Bundle::has_message_locked() noexcept {
-  if (far_ != nullptr && far_->fetch<AnyThread>(*this)) return true;
+  if (far_ != nullptr) {
+    if (monitor_ ? far_->fetch<AnyThread>(*this) : far_->fetch<OneThread>(*this)) return true;
+  }
   for (Endpoint* const endpoint : endpoints_) {
     if (endpoint->parts().has_message()) return true;
   }

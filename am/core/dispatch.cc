@@ -1,10 +1,7 @@
 #include "am/core/dispatch.h"
 
-#include <algorithm>
-#include <iterator>
 #include <string>
 #include <tuple>
-#include <utility>
 
 #include "am/core/far/far.h"
 #include "am/core/traced.h"

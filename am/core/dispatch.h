@@ -37,7 +37,7 @@ inline Status find_payload(const shmem::Half& half, std::byte* medium, std::span
 
 }  // namespace detail
 
-// Answers a request to handler 0, which is a get and has this shape (am/core/get.cc).
+// Answers a request to handler 0, which is a get and has this shape (am/core/request.cc).
 inline constexpr Shape kGetShape = make_shape(Role::kRequest, Kind::kMedium, 0);
 [[gnu::cold]] Status serve_get(EndpointParts& parts, Delivery& delivery);
 

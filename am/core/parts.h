@@ -3,13 +3,13 @@
 #include <atomic>
 #include <cstdint>
 #include <span>
+#include <vector>
 
-#include "am/core/alerts.h"
 #include "am/core/endpoint_threads.h"
-#include "am/core/incoming.h"
 #include "am/core/outgoing.h"
 #include "am/core/translation_table.h"
 #include "am/message/admission.h"
+#include "am/message/correspondent.h"
 #include "am/message/handler.h"
 #include "am/message/handler_table.h"
 #include "am/message/returned.h"
@@ -18,13 +18,105 @@
 #include "am/observe/observers.h"
 #include "am/types/function.h"
 #include "am/types/types.h"
+#include "shmem/doorbell.h"
+#include "shmem/mailbox.h"
 
 namespace am {
 
 class Endpoint;
+class EndpointParts;
 class FarEndpoint;
 class Trace;
 struct UntypedRequest;
+
+// The part of an endpoint that detects events without a reply: an endpoint it sends to has ended, a
+// process has died, a one-way message has come back. The process that causes such an event raises
+// an alert in the doorbell, and the next poll searches for the cause. Nothing else makes it search:
+// a process that dies raises an alert only in a job that goes on without its dead.
+// (Outgoing::try_open() asks once more, when it connects.)
+//
+// Thread rule: the bundle's; a parallel one is locked. While a handler runs, others come in.
+class Alerts {
+ public:
+  Alerts(EndpointParts& parts, const shmem::Doorbell& bell) noexcept
+      : parts_(parts), bell_(bell), scanned_(bell.alerts()), seen_(scanned_) {}
+
+  // Whether attend() has something to search for. One load and a comparison.
+  bool pending() const noexcept { return bell_.alerts() != seen_; }
+  // Finds what has ended and what has come back, and handles that; returns how many messages.
+  template <class Access>
+  int attend();
+  // Whether attend() would find something. (An outbox that another thread is using is skipped, and
+  // searched by a later call.)
+  bool would_find() noexcept;
+
+  // Makes the next poll search, although no alert was raised.
+  void look_again() noexcept { seen_ = kNever; }
+  // The endpoint at `to` has ended before it knew of this one, so it raises no alert.
+  void add_gone(std::uint32_t to);
+  // Index `to` is unmapped.
+  void forget(std::uint32_t to) noexcept;
+
+ private:
+  static constexpr std::uint64_t kNever = ~std::uint64_t{0};
+
+  template <class Access>
+  int search(std::uint64_t alerts);
+  template <class Access>
+  int bury_dead();  // reads what the dead have sent, and frees what they had here
+  void find_gone() noexcept;
+  bool has_unburied() const noexcept;
+  bool is_settled() const noexcept;  // no more checks for the gone and the dead are due
+
+  EndpointParts& parts_;
+  const shmem::Doorbell& bell_;      // of this process
+  std::vector<std::uint32_t> gone_;  // indices whose endpoint has ended
+  std::uint64_t scanned_;            // alerts of the doorbell that were searched for
+  // The number of alerts at which pending() is false; kNever: search in every poll, as there are
+  // gone_ endpoints, or requests to the dead.
+  std::uint64_t seen_;
+  std::uint32_t buried_ = 0;  // of Router::deaths()
+  bool attending_ = false;    // a thread of several is in attend()
+};
+
+// The part of an endpoint that receives requests from endpoints of this node: its mailbox, with
+// what is known of the senders that have an inbox there. Where they go from here is in
+// am/core/rows.h and am/core/dispatch.h.
+//
+// Thread rule: the bundle's; a parallel one is locked.
+class Incoming {
+ public:
+  Incoming(EndpointParts& parts, std::uint32_t inboxes, const shmem::Fence& fence)
+      : parts_(parts), mailbox_(inboxes, fence), correspondents_(inboxes) {}
+
+  shmem::Mailbox& mailbox() noexcept { return mailbox_; }
+  const shmem::Mailbox& mailbox() const noexcept { return mailbox_; }
+  // The sender of that inbox.
+  Correspondent& sender(std::uint32_t inbox) noexcept { return correspondents_[inbox]; }
+  // What senders read of this endpoint.
+  PublishedAdmission& admission() noexcept {
+    return *reinterpret_cast<PublishedAdmission*>(mailbox_.owner_page());
+  }
+
+  // Passes the requests that have come to their handlers, as of `endpoint`, whose part this is;
+  // returns how many.
+  template <class Access>
+  int poll(Endpoint& endpoint);
+  // The tag, or the kind of bundle, is another now.
+  void tag_changed() noexcept;
+  void suit_bundle();
+  void suit_bundle(Correspondent& from) const;
+  // Returns what has not been handled: the endpoint ends.
+  void close();
+
+  // For a traced endpoint: the flow of the request in `room`, which `from` has sent.
+  TraceFlow received_flow(const Correspondent& from, shmem::Room room) const noexcept;
+
+ private:
+  EndpointParts& parts_;
+  shmem::Mailbox mailbox_;
+  std::vector<Correspondent> correspondents_;  // by inbox
+};
 
 // What an endpoint lets in: messages that have its tag, and long payloads that fit its segment. A
 // record that Endpoint::set_tag() and set_segment() write.
@@ -60,7 +152,7 @@ struct TagAndSegment {
 //   request.h     Endpoint::request() finds the outbox of a translation and writes a slot there
 //   outgoing.h    which translations have an outbox, and which of them await replies
 //   shmem/        the slot, in the receiver's mailbox
-//   incoming.h    the mailbox, and who sends there
+//   Incoming      the mailbox, and who sends there
 //   rows.h        requests of one sender, one after another, to their handlers; and replies
 //   dispatch.h    the same for all that is unusual about a message
 //   far/far.h     the same for other nodes
@@ -146,7 +238,7 @@ class EndpointParts {
   Owned<FarEndpoint> far;  // nullptr: the job has one node
 };
 
-// Shows a request to handler 0, which is a get, as what it was to the program (am/core/get.cc).
+// Shows a request to handler 0, which is a get, as what it was to the program (am/core/request.cc).
 void show_as_get(Returned& returned) noexcept;
 
 // The name of a handler in a trace.

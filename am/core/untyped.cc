@@ -3,7 +3,6 @@
 #include "am/core/untyped.h"
 
 #include <string>
-#include <utility>
 
 #include "am/core/endpoint.h"
 #include "am/core/untyped_send.h"
@@ -45,7 +44,6 @@ void Endpoint::request_index(To to, const UntypedRequest& request) {
   send_index(to, "request_index", request);
 }
 
-// A request that has been checked, as soon as there is a credit.
 void Endpoint::send_index(To to, const char* call, const UntypedRequest& request) {
   if (try_send_index(to.value, call, request)) return;
   parts_.wait_for_credit(to, call, [this, index = to.value, call, &request] {

@@ -80,29 +80,19 @@ class alignas(64) Activity {
   void finish(std::uint64_t collectives) noexcept;
 
   // A poll ends; leave_handler() was called if it has called handlers.
-  void count_poll() noexcept {
-    polls_.store(polls_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
-  }
+  void count_poll() noexcept { add(polls_, 1); }
   // So many packets have come from other nodes, and so many bytes have been exchanged in all. By
   // one thread at a time.
   void note_network(int packets, std::uint64_t bytes) noexcept {
-    if (packets > 0) {
-      far_packets_.store(
-          far_packets_.load(std::memory_order_relaxed) + static_cast<std::uint64_t>(packets),
-          std::memory_order_relaxed);
-    }
+    if (packets > 0) add(far_packets_, packets);
     far_bytes_.store(bytes, std::memory_order_relaxed);
   }
   // So many pieces of long accesses to other nodes are complete, with more of the same to come: a
   // wait for that, or for a process that waits for it, is making progress. Called by one thread at
   // a time.
-  void count_pieces(std::uint64_t more) noexcept {
-    pieces_.store(pieces_.load(std::memory_order_relaxed) + more, std::memory_order_relaxed);
-  }
+  void count_pieces(std::uint64_t more) noexcept { add(pieces_, more); }
   // A StallReporter has observed the others.
-  void count_look() noexcept {
-    looks_.store(looks_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
-  }
+  void count_look() noexcept { add(looks_, 1); }
   // `handler` runs for a message of `source`, until leave_handler() or the next call.
   template <class Function>
   void enter_handler(Function* handler, Rank source) noexcept {
@@ -144,14 +134,18 @@ class alignas(64) Activity {
  private:
   static constexpr std::size_t kWords = sizeof(WaitRecord) / sizeof(std::uint64_t);
 
+  // To what one thread at a time writes.
+  template <class Number, class More>
+  static void add(std::atomic<Number>& to, More more) noexcept {
+    to.store(to.load(std::memory_order_relaxed) + static_cast<Number>(more),
+             std::memory_order_relaxed);
+  }
   void enter(std::uint64_t handler, Rank source) noexcept {
     handler_.store(handler, std::memory_order_relaxed);
     source_.store(source, std::memory_order_relaxed);
     count_handler();
   }
-  void count_handler() noexcept {
-    handled_.store(handled_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
-  }
+  void count_handler() noexcept { add(handled_, 1); }
 
   std::atomic<std::uint64_t> polls_;
   std::atomic<std::uint64_t> handler_;

@@ -2,27 +2,16 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <utility>
 
 namespace am {
 namespace {
 
-void append_number(std::string& to, std::uint64_t value) {
-  std::array<char, 20> digits;
-  const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), value).ptr;
-  to.append(digits.data(), end);
-}
-
 // Nanoseconds as the microseconds of the format.
 void append_time(std::string& to, std::int64_t ns) {
   const auto value = static_cast<std::uint64_t>(std::max<std::int64_t>(ns, 0));
-  append_number(to, value / 1000);
-  const auto rest = static_cast<unsigned>(value % 1000);
-  const char digits[] = {'.', static_cast<char>('0' + rest / 100),
-                         static_cast<char>('0' + rest / 10 % 10),
-                         static_cast<char>('0' + rest % 10)};
-  to.append(digits, sizeof digits);
+  to += std::to_string(value / 1000) + ".";
+  to.append(std::to_string(1000 + value % 1000), 1);
 }
 
 void append_id(std::string& to, TraceFlow flow) {
@@ -116,7 +105,7 @@ const TraceLabel& TraceText::label(const TraceEvent& event) const noexcept {
 void TraceText::append_head(std::string& to, char phase, std::uint32_t thread,
                             std::int64_t ns) const {
   to.append(",\n{\"ph\":\"").append(1, phase).append("\",").append(ids_);
-  append_number(to, thread);
+  to += std::to_string(thread);
   to.append(",\"ts\":");
   append_time(to, ns);
 }
@@ -126,7 +115,7 @@ void TraceText::append_arguments(std::string& to, const TraceEvent& event) const
   const char* separator = "";
   const auto number = [&](std::string_view name, std::uint64_t value) {
     to.append(separator).append("\"").append(name).append("\":");
-    append_number(to, value);
+    to += std::to_string(value);
     separator = ",";
   };
   if (event.peer != TraceEvent::kNoPeer) number("peer", event.peer);

@@ -112,8 +112,7 @@ link::RemoteKey Buffers::key_of(const Slot& slot) const {
 
 link::RemoteKey Buffers::lend_key(const End& end, std::size_t bytes,
                                   std::shared_ptr<link::Registration>& kept) {
-  const ZeroCopyInfo& mine = end.buffer;
-  const Slot* const slot = slots_.find(mine.slot, mine.generation);
+  const Slot* const slot = slots_.find(end);
   if (slot != nullptr && slot->registered()) {
     kept = slot->registration;
     return key_of(*slot);
@@ -123,7 +122,7 @@ link::RemoteKey Buffers::lend_key(const End& end, std::size_t bytes,
 }
 
 void Buffers::grant(Rank to, const End& end, Control& control) {
-  Slot* const slot = slots_.find(end.buffer.slot, end.buffer.generation);
+  Slot* const slot = slots_.find(end);
   if (slot == nullptr || !slot->registered() || !slot->takes_transfers()) return;
   control.has_key = true;
   control.key = key_of(*slot);

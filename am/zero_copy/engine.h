@@ -11,8 +11,8 @@
 #include <string>
 #include <vector>
 
-#include "am/core/endpoint.h"
 #include "am/core/bundle.h"
+#include "am/core/endpoint.h"
 #include "am/link/link.h"
 #include "am/route/port.h"
 #include "am/types/object_pool.h"
@@ -35,7 +35,7 @@ namespace am::zero_copy {
 // network or in fragments. With its kDone it may hand out a key, and the next transfer is the
 // initiator's own write or read.
 //
-// Memory and its keys are Buffers' part, requests Requests', callbacks that of Ends; here are the
+// Memory and its keys are Buffers' part, requests Requests', callbacks that of Slots; here are the
 // transfers themselves. Handlers only note what has come; poll() acts.
 class Engine final : public Poller {
  public:
@@ -61,7 +61,6 @@ class Engine final : public Poller {
   const ZeroCopyStats& stats() const noexcept { return stats_; }
   bool idle() const noexcept;
 
-  Ends& ends() noexcept { return ends_; }
   Buffers& buffers() noexcept { return buffers_; }
   Requests& requests() noexcept { return requests_; }
 
@@ -156,7 +155,7 @@ class Engine final : public Poller {
   void refused(Rank from, const Control& control);
   [[noreturn]] void refuse_stale(bool put, const ZeroCopyInfo& remote) const;
 
-  // What an owner does (serve.cc).
+  // What an owner does.
   void handle(Rank from, const Control& control);
   Slot* find(Rank from, const Control& control);
   void serve(Rank from, const Control& control);
@@ -185,7 +184,6 @@ class Engine final : public Poller {
   // Owned by the bundle's thread.
   Neighbours neighbours_;
   Slots slots_;
-  Ends ends_;
   Buffers buffers_;
   Requests requests_;
   Wire wire_;

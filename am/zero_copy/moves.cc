@@ -16,7 +16,7 @@ bool Engine::try_whole(const End& end, const ZeroCopyInfo& remote, std::size_t b
   }
   ++sent_;
   ++stats_.messages;
-  ends_.finish(end, bytes, remote.rank, true);
+  slots_.finish(end, bytes, remote.rank, true);
   return true;
 }
 
@@ -93,7 +93,7 @@ void Engine::on_fetch(Request request, Fetch fetch) {
   const End end = engine.slots_.begin(*slot);
   std::move(request).reply_medium<&on_fetched>(end.memory().first(fetch.bytes), fetch.op);
   ++engine.stats_.messages;
-  engine.ends_.finish(end, fetch.bytes, from, true);
+  engine.slots_.finish(end, fetch.bytes, from, true);
 }
 
 void Engine::on_fetched(Reply reply, std::span<const std::byte> bytes, std::uint32_t op) {
@@ -131,7 +131,7 @@ void Engine::on_whole(OneWay message, std::span<const std::byte> bytes, Whole wh
   if (slot == nullptr) return;
   const End end = engine.slots_.begin(*slot);
   if (!bytes.empty()) std::memcpy(end.memory().data(), bytes.data(), bytes.size());
-  engine.ends_.finish(end, bytes.size(), message.source(), false);
+  engine.slots_.finish(end, bytes.size(), message.source(), false);
 }
 
 void Engine::on_announcement(OneWay message, std::span<const std::byte> bytes,

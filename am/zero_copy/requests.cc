@@ -33,8 +33,8 @@ SharedCallback join(std::shared_ptr<Joint> joint) {
 
 }  // namespace
 
-Requests::Requests(Engine& engine, Slots& slots, Ends& ends) noexcept
-    : engine_(engine), slots_(slots), ends_(ends), me_(engine.bundle().router().rank()) {}
+Requests::Requests(Engine& engine, Slots& slots) noexcept
+    : engine_(engine), slots_(slots), me_(engine.bundle().router().rank()) {}
 
 Bundle& Requests::bundle() const noexcept { return engine_.bundle(); }
 
@@ -87,7 +87,7 @@ const ZeroCopyInfo& Requests::open_payload(std::span<const std::byte> payload, S
   slots_.publish(number);
   Slot& slot = slots_[number];
   slot.callback = std::move(done);
-  ends_.open_request(slot, receivers);
+  slots_.open_request(slot, receivers);
   return slot.info;
 }
 
@@ -124,20 +124,21 @@ void Requests::announce(std::span<const Rank> to, ZeroCopy::Payloads payloads,
   announcement.along = info.bytes <= max_medium();
   const End end{info, nullptr};
   for (const Rank rank : to) engine_.announce(rank, end, announcement);
-  if (to.empty()) ends_.finish(slots_.begin(slots_[info.slot]), 0, me_, true);
+  if (to.empty()) slots_.finish(slots_.begin(slots_[info.slot]), 0, me_, true);
 }
 
 // The message is the joint's, which lives until all payloads have been taken, after it has arrived.
 void Requests::announce_several(std::span<const Rank> to, ZeroCopy::Payloads payloads,
                                 ZeroCopyCallback done, Announcement announcement) {
-  const auto joint = std::make_shared<Joint>(Joint{.left = payloads.size()});
+  const auto joint =
+      std::make_shared<Joint>(Joint{.left = payloads.size(), .end = {{}, share(std::move(done))}});
   const SharedCallback part_done = join(joint);
   std::vector<std::byte>& message = joint->message;
   message.resize(payloads.size() * sizeof(Part));
   PartsAlong along(payloads.size());
   for (std::size_t i = 0; i < payloads.size(); ++i) {
     const ZeroCopyInfo& info = open_payload(payloads[i], part_done, to.size());
-    if (i == 0) joint->end = {info, share(std::move(done))};
+    if (i == 0) joint->end.buffer = info;
     const Part part{info.slot, info.generation, info.address, info.bytes};
     std::memcpy(&message[i * sizeof part], &part, sizeof part);
     if (along.take(info.bytes)) {
@@ -189,16 +190,13 @@ void Requests::take(Rank from, std::span<const std::byte> bytes, const Announcem
     engine_.refuse_message(from, "announces " + std::to_string(announcement.bytes) +
                                      " bytes, and has " + std::to_string(bytes.size()));
   }
-  const ZeroCopyInfo one{.rank = from,
-                         .slot = announcement.slot,
-                         .generation = announcement.generation,
-                         .mode = ZeroCopyMode::kUnreg,
-                         .address = announcement.address,
-                         .bytes = announcement.bytes};
-  std::vector<ZeroCopyInfo> several;
-  if (announcement.parts != 0) several = read_parts(from, bytes, announcement.parts);
-  const auto sources =
-      announcement.parts != 0 ? std::span<const ZeroCopyInfo>(several) : std::span(&one, 1);
+  std::vector<ZeroCopyInfo> sources(1, {.rank = from,
+                                        .slot = announcement.slot,
+                                        .generation = announcement.generation,
+                                        .mode = ZeroCopyMode::kUnreg,
+                                        .address = announcement.address,
+                                        .bytes = announcement.bytes});
+  if (announcement.parts != 0) sources = read_parts(from, bytes, announcement.parts);
   ZeroCopyRequest request(*this, sources, bytes);
   const Finally drop_untaken([&] {
     if (request.taken()) return;
@@ -237,7 +235,7 @@ void Requests::accept_one(const ZeroCopyInfo& source, std::span<const std::byte>
       return engine_.transfer(false, end, source, bytes);
     } catch (...) {
       drop(source);
-      ends_.finish(end, 0, source.rank, false);
+      slots_.finish(end, 0, source.rank, false);
       throw;
     }
   }
@@ -245,7 +243,7 @@ void Requests::accept_one(const ZeroCopyInfo& source, std::span<const std::byte>
   engine_.send(
       source.rank,
       {.verb = Verb::kMoved, .slot = source.slot, .generation = source.generation, .bytes = bytes});
-  ends_.finish(end, bytes, source.rank, false);
+  slots_.finish(end, bytes, source.rank, false);
 }
 
 // Several lie there one behind the other.

@@ -5,7 +5,6 @@
 #include <map>
 #include <optional>
 #include <span>
-#include <string>
 #include <utility>
 #include <vector>
 
@@ -73,7 +72,7 @@ class Engine;
 class Requests {
  public:
   // All outlive it.
-  Requests(Engine& engine, Slots& slots, Ends& ends) noexcept;
+  Requests(Engine& engine, Slots& slots) noexcept;
 
   // What ZeroCopy's functions of the same names do.
   void add_handler(const ZeroCopy::HandlerEntry& entry) { handlers_.push_back(entry); }
@@ -114,7 +113,6 @@ class Requests {
 
   Engine& engine_;
   Slots& slots_;
-  Ends& ends_;
   const Rank me_;
   // Owned by the bundle's thread.
   std::vector<ZeroCopy::HandlerEntry> handlers_;

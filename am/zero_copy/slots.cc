@@ -47,15 +47,15 @@ bool Slots::any_in(std::span<const std::byte> block) const noexcept {
   });
 }
 
-void Ends::open_request(Slot& slot, std::size_t receivers) noexcept {
+void Slots::open_request(Slot& slot, std::size_t receivers) noexcept {
   slot.of_request = true;
   slot.receivers = static_cast<std::uint32_t>(std::max<std::size_t>(receivers, 1));
   slot.least = slot.info.bytes;
   ++requests_;
 }
 
-void Ends::finish(const End& end, std::size_t bytes, Rank peer, bool source) {
-  Slot* const slot = slots_.find(end.buffer.slot, end.buffer.generation);
+void Slots::finish(const End& end, std::size_t bytes, Rank peer, bool source) {
+  Slot* const slot = find(end);
   if (slot != nullptr && slot->of_request) {
     slot->least = std::min(slot->least, bytes);
     if (--slot->receivers != 0) return;
@@ -65,18 +65,18 @@ void Ends::finish(const End& end, std::size_t bytes, Rank peer, bool source) {
   finished_.push({{end.buffer, bytes, peer, source}, end.callback});
 }
 
-void Ends::settle(const End& end) noexcept {
-  Slot* const slot = slots_.find(end.buffer.slot, end.buffer.generation);
+void Slots::settle(const End& end) noexcept {
+  Slot* const slot = find(end);
   if (slot == nullptr) return;
   if (slot->of_request) {
-    slots_.close(end.buffer.slot);
+    close(end.buffer.slot);
     --requests_;
   } else {
     --slot->under_way;
   }
 }
 
-int Ends::run_callbacks() {
+int Slots::run_callbacks() {
   int count = 0;
   for (std::size_t left = finished_.size(); left != 0; --left) {
     const Finish next = pop(finished_);
@@ -84,7 +84,7 @@ int Ends::run_callbacks() {
     const ZeroCopyInfo& buffer = next.done.buffer;
     if (buffer.slot == kNone) {
       (*next.callback)(next.done);
-    } else if (const Slot* const slot = slots_.find(buffer.slot, buffer.generation)) {
+    } else if (const Slot* const slot = find(buffer.slot, buffer.generation)) {
       const SharedCallback callback = slot->callback;  // which it may replace
       settle({buffer, nullptr});
       (*callback)(next.done);

@@ -70,8 +70,14 @@ struct Slot {
   std::size_t least = 0;
 };
 
-// The buffers of this process, by number. The number of one that has gone is used again, with
-// another generation. Neighbours see on the board which there are.
+// The buffers of this process, by number, and the ends that it has of transfers. The number of a
+// buffer that has gone is used again, with another generation. Neighbours see on the board which
+// there are.
+//
+// Each end is finished once, and then its callback runs, in a poll. The payload of a request has as
+// many ends as the request has receivers, and is finished with the last.
+//
+// Thread rule: the bundle's.
 class Slots {
  public:
   Slots(Rank rank, Neighbours& neighbours) : rank_(rank), neighbours_(neighbours) {}
@@ -92,29 +98,15 @@ class Slots {
     Slot& entry = slots_[slot];
     return entry.in_use && entry.info.generation == generation ? &entry : nullptr;
   }
+  Slot* find(const End& end) noexcept { return find(end.buffer.slot, end.buffer.generation); }
+  // Whether a buffer lies in `block`.
+  bool any_in(std::span<const std::byte> block) const noexcept;
+
   // An end for a transfer that begins; counts it.
   End begin(Slot& slot) {
     ++slot.under_way;
     return {slot.info, nullptr};
   }
-  // Whether a buffer lies in `block`.
-  bool any_in(std::span<const std::byte> block) const noexcept;
-
- private:
-  const Rank rank_;
-  Neighbours& neighbours_;
-  ObjectPool<Slot> slots_;
-};
-
-// The ends that this process has of transfers: each is finished once, and then its callback runs,
-// in a poll. The payload of a request has as many ends as the request has receivers, and is
-// finished with the last.
-//
-// Pure logic. Thread rule: the bundle's.
-class Ends {
- public:
-  explicit Ends(Slots& slots) noexcept : slots_(slots) {}
-
   // Makes `slot` the payload of a request to so many receivers; 0 is finished as 1.
   void open_request(Slot& slot, std::size_t receivers) noexcept;
   // `bytes` have been moved between `end` and `peer`, and this process's part in that is over.
@@ -135,7 +127,9 @@ class Ends {
     SharedCallback callback;  // of what is no ZeroCopyBuffer
   };
 
-  Slots& slots_;
+  const Rank rank_;
+  Neighbours& neighbours_;
+  ObjectPool<Slot> slots_;
   std::queue<Finish> finished_;
   std::uint32_t requests_ = 0;  // whose payloads are not all taken
 };

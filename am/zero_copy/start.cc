@@ -62,7 +62,7 @@ void Engine::start(bool put, std::uint32_t number, const ZeroCopyInfo& remote) {
   try {
     transfer(put, end, remote, put ? slot.info.bytes : remote.bytes);
   } catch (...) {
-    ends_.settle(end);
+    slots_.settle(end);
     throw;
   }
 }
@@ -94,8 +94,8 @@ void Engine::within(bool put, const End& end, const ZeroCopyInfo& remote, std::s
   const std::byte* const from = put ? end.memory().data() : there.memory().data();
   if (bytes != 0) std::memmove(to, from, bytes);
   ++stats_.mapped;
-  ends_.finish(end, bytes, me_, put);
-  ends_.finish(there, bytes, me_, !put);
+  slots_.finish(end, bytes, me_, put);
+  slots_.finish(there, bytes, me_, !put);
 }
 
 // Copies without the owner's help, if its memory is mapped here or, for kCrossFrom bytes or more,
@@ -120,7 +120,7 @@ bool Engine::copy_near(bool put, const End& end, const ZeroCopyInfo& remote, std
                      .slot = remote.slot,
                      .generation = remote.generation,
                      .bytes = bytes});
-  ends_.finish(end, bytes, remote.rank, put);
+  slots_.finish(end, bytes, remote.rank, put);
   return true;
 }
 
@@ -187,7 +187,7 @@ void Engine::refused(Rank from, const Control& control) {
   if (control.op != kNone) {
     Operation& asked = operation(control.op, from, Part::kInitiator);
     remote = asked.remote;
-    ends_.settle(asked.end);
+    slots_.settle(asked.end);
     give_back(asked);
   }
   if (control.why != Refusal::kTooSmall) refuse_stale(control.put, remote);

@@ -7,6 +7,7 @@
 
 #include "am/c/binding/handles.h"
 #include "am/c/binding/token.h"
+#include "am/types/function.h"
 
 namespace am::c {
 
@@ -72,25 +73,6 @@ using WithPayload = Caller<void*, void*, std::size_t>;
                          words.data());
 }
 
-// Calls a program's callback behind a handler, however that is left.
-class CallAfter {
- public:
-  explicit CallAfter(const UntypedMessage& message) noexcept
-      : function_(state_of(message.endpoint()).after_handler),
-        category_(static_cast<AMX_category_t>(message.kind())),
-        is_request_(message.role() != Role::kReply ? 1 : 0) {}
-  CallAfter(const CallAfter&) = delete;
-  CallAfter& operator=(const CallAfter&) = delete;
-  ~CallAfter() {
-    if (function_ != nullptr) function_(category_, is_request_);
-  }
-
- private:
-  const AMX_postHandlerCallback_t function_;
-  const AMX_category_t category_;
-  const int is_request_;
-};
-
 void call_before(Token& token) {
   UntypedMessage& message = token.message();
   const AMX_preHandlerCallback_t function = state_of(message.endpoint()).before_handler;
@@ -110,7 +92,12 @@ void deliver(UntypedMessage message, void* context) {
 }
 
 void deliver_with_callbacks(UntypedMessage message, void* context) {
-  const CallAfter after(message);
+  const AMX_postHandlerCallback_t after = state_of(message.endpoint()).after_handler;
+  const auto category = static_cast<AMX_category_t>(message.kind());
+  const int is_request = message.role() != Role::kReply ? 1 : 0;
+  const Finally call_after([=] {
+    if (after != nullptr) after(category, is_request);
+  });
   Token token(message);
   call_before(token);
   call(reinterpret_cast<AM_handler_fn_t>(context), token);

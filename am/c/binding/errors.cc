@@ -1,5 +1,3 @@
-#include "am/c/binding/errors.h"
-
 #include <algorithm>
 #include <array>
 #include <exception>
@@ -7,6 +5,7 @@
 #include <utility>
 
 #include "am/c/am2.h"
+#include "am/c/binding/handles.h"
 #include "am/c/binding/library.h"
 #include "am/c/binding/message_check.h"
 #include "am/job/bootstrap/endings.h"

@@ -1,7 +1,7 @@
-// The handles that C programs hold of bundles and endpoints (am/c/binding/places.h), and what is
-// behind them.
+// The handles that C programs hold of bundles and endpoints, and what is behind them.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstddef>
@@ -10,18 +10,110 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
 
 #include "am/c/am2.h"
-#include "am/c/binding/errors.h"
-#include "am/c/binding/places.h"
 #include "am/c/types.h"
 #include "am/core/bundle.h"
 #include "am/core/endpoint.h"
 #include "am/types/types.h"
 
 namespace am::c {
+
 class OwnQueue;
 struct EndpointState;
+
+// What the calls of the C binding return: a code, with a sentence that is kept for the caller. No
+// exception leaves this room: every call that may throw runs inside guarded().
+
+// Keeps "rank 1: CALL: WHAT" for AM_ErrorSentence(), prints it if errors are to be printed, and
+// returns `code`. Any thread.
+[[gnu::cold]] int fail(int code, const char* call, std::string_view what) noexcept;
+
+// Ends the call that runs inside guarded(), which then fails with this. The checks of this room and
+// those above do so. What fails often, such as a call that would have to wait, returns fail().
+[[noreturn, gnu::cold]] void refuse(int code, std::string what);
+
+// Fails by the exception that is being handled: as refuse() said; or AM_ERR_RESOURCE, with the
+// sentence that the library's Errors are, or what others such as those of a handler written in C++
+// say.
+[[gnu::cold]] int fail_by_exception(const char* call) noexcept;
+
+// Returns what `body()` returns, AM_OK if that is nothing; a code for what it throws.
+template <class Body>
+[[gnu::always_inline]] inline int guarded(const char* call, Body&& body) noexcept {
+  try {
+    if constexpr (std::is_void_v<std::invoke_result_t<Body>>) {
+      std::forward<Body>(body)();
+      return AM_OK;
+    } else {
+      return std::forward<Body>(body)();
+    }
+  } catch (...) {
+    return fail_by_exception(call);
+  }
+}
+
+// A table of places that handles of C programs point to. It is never freed, so any pointer can be
+// distinguished from a handle without following it.
+
+// `Handle` has a pointer `core` to what the program names by it; nullptr: the place is free.
+//
+// Thread rule: any. The mutex guards the taking and freeing of places, not the use of what is in
+// them.
+template <class Handle, std::size_t kSize>
+class Places {
+ public:
+  // Whether that is a place that is in use. Costs a subtraction and a load.
+  bool holds(const Handle* handle) const noexcept {
+    const std::uintptr_t offset =
+        reinterpret_cast<std::uintptr_t>(handle) - reinterpret_cast<std::uintptr_t>(all_.data());
+    return offset < sizeof all_ && offset % sizeof(Handle) == 0 && handle->core != nullptr;
+  }
+
+  // A free place becomes that of `core`; nullptr: there is none. It is the one after the place that
+  // was taken last: so a place is used again late, and a handle of something that was freed is
+  // recognized as long as possible.
+  template <class Core>
+  Handle* take(Core* core) noexcept {
+    const std::lock_guard lock(mutex_);
+    for (std::size_t tried = 0; tried < kSize; ++tried) {
+      last_ = (last_ + 1) % kSize;
+      Handle& place = all_[last_];
+      if (place.core != nullptr) continue;
+      used_ = std::max(used_, last_ + 1);
+      place.core = core;
+      return &place;
+    }
+    return nullptr;
+  }
+  void free(Handle* handle) noexcept {
+    const std::lock_guard lock(mutex_);
+    handle->core = nullptr;
+  }
+
+  // Calls f(handle) for each that is in use.
+  template <class F>
+  void for_each(F&& f) {
+    for (std::size_t i = 0; i < used_; ++i) {
+      if (all_[i].core != nullptr) f(&all_[i]);
+    }
+  }
+  // Frees all places, and nothing that was in them.
+  void forget() noexcept {
+    for (std::size_t i = 0; i < used_; ++i) all_[i].core = nullptr;
+  }
+
+ private:
+  // All zero at first, so that a large table takes neither memory nor room in the file.
+  std::array<Handle, kSize> all_{};
+  std::mutex mutex_;
+  std::size_t last_ = 0;  // taken
+  std::size_t used_ = 0;  // none from here on has ever been taken
+};
+
 }  // namespace am::c
 
 // What eb_t points to.

@@ -8,7 +8,6 @@
 #include <new>
 
 #include "am/c/am2.h"
-#include "am/c/binding/errors.h"
 #include "am/c/binding/handles.h"
 #include "am/core/bundle.h"
 #include "am/job/config/config.h"

@@ -1,10 +1,10 @@
 #include "am/c/binding/own_queue.h"
 
 #include <memory>
-#include <string>
+#include <type_traits>
 #include <utility>
 
-#include "am/c/binding/errors.h"
+#include "am/c/binding/handles.h"
 #include "am/c/binding/message_check.h"
 #include "am/observe/activity.h"
 #include "am/route/router.h"
@@ -41,28 +41,16 @@ void OwnQueue::join(Bundle& to) {
   to.add(*this);
 }
 
-void OwnQueue::add(std::uint32_t to, const UntypedRequest& request) {
-  Waiting made{to,
-               {},
-               {request.arguments.begin(), request.arguments.end()},
-               {request.payload.begin(), request.payload.end()}};
-  UntypedRequest copy = request;
-  copy.arguments = made.arguments;
-  copy.payload = made.payload;
-  made.message = copy;
-  append(std::move(made));
-}
-
-void OwnQueue::add(std::uint32_t to, const UntypedGet& get) {
-  Waiting made{to, {}, {get.arguments.begin(), get.arguments.end()}, {}};
-  UntypedGet copy = get;
-  copy.arguments = made.arguments;
-  made.message = copy;
-  append(std::move(made));
-}
-
 // What it refers to stays where it is when its vectors move. Without memory it has no effect.
-void OwnQueue::append(Waiting&& made) {
+template <class Message>
+void OwnQueue::add(std::uint32_t to, Message message) {
+  Waiting made{to, {}, {message.arguments.begin(), message.arguments.end()}, {}};
+  message.arguments = made.arguments;
+  if constexpr (std::is_same_v<Message, UntypedRequest>) {
+    made.payload.assign(message.payload.begin(), message.payload.end());
+    message.payload = made.payload;
+  }
+  made.message = message;
   const std::lock_guard lock(mutex_);
   Bundle& bundle = endpoint_.bundle();
   waiting_.push_back(std::move(made));
@@ -142,8 +130,10 @@ void handle_at_once(EndpointState& from, std::uint32_t to, Kind kind) {
   }
 }
 
+}  // namespace
+
 template <class Message>
-int send_anyhow(const char* call, EndpointState& from, std::uint32_t to, const Message& message,
+int send_slowly(const char* call, EndpointState& from, std::uint32_t to, const Message& message,
                 Patience patience) {
   const bool own = from.translation_name(to).rank == from.bundle().router().rank();
   if (has_queued(from) && !own && try_send(from, to, message)) return AM_OK;
@@ -163,16 +153,8 @@ int send_anyhow(const char* call, EndpointState& from, std::uint32_t to, const M
   return AM_OK;
 }
 
-}  // namespace
-
-int send_slowly(const char* call, EndpointState& from, std::uint32_t to,
-                const UntypedRequest& request, Patience patience) {
-  return send_anyhow(call, from, to, request, patience);
-}
-
-int send_slowly(const char* call, EndpointState& from, std::uint32_t to, const UntypedGet& get,
-                Patience patience) {
-  return send_anyhow(call, from, to, get, patience);
-}
+template int send_slowly(const char*, EndpointState&, std::uint32_t, const UntypedRequest&,
+                         Patience);
+template int send_slowly(const char*, EndpointState&, std::uint32_t, const UntypedGet&, Patience);
 
 }  // namespace am::c

@@ -40,10 +40,9 @@ class OwnQueue final : public Poller {
   // Whether messages of the endpoint go through send_slowly(): some are queued, or some are to be
   // handled at once. One question for both, as each message asks.
   bool diverts() const noexcept { return reasons() != 0; }
-  // Copies the request, payload and all.
-  void add(std::uint32_t to, const UntypedRequest& request);
-  // Adds a get.
-  void add(std::uint32_t to, const UntypedGet& get);
+  // Copies a request, payload and all, or a get.
+  template <class Message>
+  void add(std::uint32_t to, Message message);
   // Polls all bundles of the thread until all are sent, on behalf of `call`. Throws what handlers
   // throw meanwhile.
   void wait_until_sent(const char* call);
@@ -64,7 +63,6 @@ class OwnQueue final : public Poller {
   };
 
   std::size_t reasons() const noexcept { return count_.load(std::memory_order_relaxed); }
-  void append(Waiting&& made);
   bool try_send_oldest();
 
   Endpoint& endpoint_;
@@ -89,9 +87,8 @@ inline bool has_queued(const EndpointState& from) noexcept {
 
 // Sends a request or a get that found no credit, or has to go behind others of that kind. Returns a
 // code, or throws what the core throws.
-int send_slowly(const char* call, EndpointState& from, std::uint32_t to,
-                const UntypedRequest& request, Patience patience);
-int send_slowly(const char* call, EndpointState& from, std::uint32_t to, const UntypedGet& get,
+template <class Message>
+int send_slowly(const char* call, EndpointState& from, std::uint32_t to, const Message& message,
                 Patience patience);
 
 }  // namespace am::c

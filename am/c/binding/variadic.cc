@@ -20,93 +20,46 @@ struct Arguments {
 
 }  // namespace
 
-// Calls `call` with the named arguments, and those that follow `numargs` in a va_list.
-#define FORWARD(call, ...)                           \
-  std::va_list list;                                 \
-  va_start(list, numargs);                           \
-  const int code = call(__VA_ARGS__, numargs, list); \
-  va_end(list);                                      \
-  return code
+// The two forms of a call: with the last arguments in a va_list, and one by one. PARAMETERS and
+// NAMES are those before `numargs`, in parentheses.
+#define UNPACK(...) __VA_ARGS__
+#define BOTH_FORMS(CALL, PARAMETERS, NAMES)                      \
+  int CALL##VA(UNPACK PARAMETERS, int numargs, va_list args) {   \
+    const Arguments read(numargs, args);                         \
+    return CALL##Args(UNPACK NAMES, numargs, read.words.data()); \
+  }                                                              \
+  int CALL(UNPACK PARAMETERS, int numargs, ...) {                \
+    std::va_list list;                                           \
+    va_start(list, numargs);                                     \
+    const int code = CALL##VA(UNPACK NAMES, numargs, list);      \
+    va_end(list);                                                \
+    return code;                                                 \
+  }
 
-int AM_RequestVA(ep_t endpoint, int index, handler_t handler, int numargs, va_list args) {
-  return AM_RequestArgs(endpoint, index, handler, numargs, Arguments(numargs, args).words.data());
-}
-int AM_Request(ep_t endpoint, int index, handler_t handler, int numargs, ...) {
-  FORWARD(AM_RequestVA, endpoint, index, handler);
-}
-
-int AM_RequestIVA(ep_t endpoint, int index, handler_t handler, const void* source, size_t nbytes,
-                  int numargs, va_list args) {
-  return AM_RequestIArgs(endpoint, index, handler, source, nbytes, numargs,
-                         Arguments(numargs, args).words.data());
-}
-int AM_RequestI(ep_t endpoint, int index, handler_t handler, const void* source, size_t nbytes,
-                int numargs, ...) {
-  FORWARD(AM_RequestIVA, endpoint, index, handler, source, nbytes);
-}
-
-int AM_RequestXferVA(ep_t endpoint, int index, uintptr_t dest_offset, handler_t handler,
-                     const void* source, size_t nbytes, int numargs, va_list args) {
-  return AM_RequestXferArgs(endpoint, index, dest_offset, handler, source, nbytes, numargs,
-                            Arguments(numargs, args).words.data());
-}
-int AM_RequestXfer(ep_t endpoint, int index, uintptr_t dest_offset, handler_t handler,
-                   const void* source, size_t nbytes, int numargs, ...) {
-  FORWARD(AM_RequestXferVA, endpoint, index, dest_offset, handler, source, nbytes);
-}
-
-int AM_RequestXferAsyncVA(ep_t endpoint, int index, uintptr_t dest_offset, handler_t handler,
-                          const void* source, size_t nbytes, int numargs, va_list args) {
-  return AM_RequestXferAsyncArgs(endpoint, index, dest_offset, handler, source, nbytes, numargs,
-                                 Arguments(numargs, args).words.data());
-}
-int AM_RequestXferAsync(ep_t endpoint, int index, uintptr_t dest_offset, handler_t handler,
-                        const void* source, size_t nbytes, int numargs, ...) {
-  FORWARD(AM_RequestXferAsyncVA, endpoint, index, dest_offset, handler, source, nbytes);
-}
-
-int AM_ReplyVA(void* token, handler_t handler, int numargs, va_list args) {
-  return AM_ReplyArgs(token, handler, numargs, Arguments(numargs, args).words.data());
-}
-int AM_Reply(void* token, handler_t handler, int numargs, ...) {
-  FORWARD(AM_ReplyVA, token, handler);
-}
-
-int AM_ReplyIVA(void* token, handler_t handler, const void* source, size_t nbytes, int numargs,
-                va_list args) {
-  return AM_ReplyIArgs(token, handler, source, nbytes, numargs,
-                       Arguments(numargs, args).words.data());
-}
-int AM_ReplyI(void* token, handler_t handler, const void* source, size_t nbytes, int numargs, ...) {
-  FORWARD(AM_ReplyIVA, token, handler, source, nbytes);
-}
-
-int AM_ReplyXferVA(void* token, uintptr_t dest_offset, handler_t handler, const void* source,
-                   size_t nbytes, int numargs, va_list args) {
-  return AM_ReplyXferArgs(token, dest_offset, handler, source, nbytes, numargs,
-                          Arguments(numargs, args).words.data());
-}
-int AM_ReplyXfer(void* token, uintptr_t dest_offset, handler_t handler, const void* source,
-                 size_t nbytes, int numargs, ...) {
-  FORWARD(AM_ReplyXferVA, token, dest_offset, handler, source, nbytes);
-}
-
-int AM_GetXferVA(ep_t endpoint, int index, uintptr_t source_offset, handler_t handler,
-                 uintptr_t dest_offset, size_t nbytes, int numargs, va_list args) {
-  return AM_GetXferArgs(endpoint, index, source_offset, handler, dest_offset, nbytes, numargs,
-                        Arguments(numargs, args).words.data());
-}
-int AM_GetXfer(ep_t endpoint, int index, uintptr_t source_offset, handler_t handler,
-               uintptr_t dest_offset, size_t nbytes, int numargs, ...) {
-  FORWARD(AM_GetXferVA, endpoint, index, source_offset, handler, dest_offset, nbytes);
-}
-
-int AM_GetXferAsyncVA(ep_t endpoint, int index, uintptr_t source_offset, handler_t handler,
-                      uintptr_t dest_offset, size_t nbytes, int numargs, va_list args) {
-  return AM_GetXferAsyncArgs(endpoint, index, source_offset, handler, dest_offset, nbytes, numargs,
-                             Arguments(numargs, args).words.data());
-}
-int AM_GetXferAsync(ep_t endpoint, int index, uintptr_t source_offset, handler_t handler,
-                    uintptr_t dest_offset, size_t nbytes, int numargs, ...) {
-  FORWARD(AM_GetXferAsyncVA, endpoint, index, source_offset, handler, dest_offset, nbytes);
-}
+BOTH_FORMS(AM_Request, (ep_t endpoint, int index, handler_t handler), (endpoint, index, handler))
+BOTH_FORMS(AM_RequestI,
+           (ep_t endpoint, int index, handler_t handler, const void* source, size_t nbytes),
+           (endpoint, index, handler, source, nbytes))
+BOTH_FORMS(AM_RequestXfer,
+           (ep_t endpoint, int index, uintptr_t dest_offset, handler_t handler, const void* source,
+            size_t nbytes),
+           (endpoint, index, dest_offset, handler, source, nbytes))
+BOTH_FORMS(AM_RequestXferAsync,
+           (ep_t endpoint, int index, uintptr_t dest_offset, handler_t handler, const void* source,
+            size_t nbytes),
+           (endpoint, index, dest_offset, handler, source, nbytes))
+BOTH_FORMS(AM_Reply, (void* token, handler_t handler), (token, handler))
+BOTH_FORMS(AM_ReplyI, (void* token, handler_t handler, const void* source, size_t nbytes),
+           (token, handler, source, nbytes))
+BOTH_FORMS(AM_ReplyXfer,
+           (void* token, uintptr_t dest_offset, handler_t handler, const void* source,
+            size_t nbytes),
+           (token, dest_offset, handler, source, nbytes))
+BOTH_FORMS(AM_GetXfer,
+           (ep_t endpoint, int index, uintptr_t source_offset, handler_t handler,
+            uintptr_t dest_offset, size_t nbytes),
+           (endpoint, index, source_offset, handler, dest_offset, nbytes))
+BOTH_FORMS(AM_GetXferAsync,
+           (ep_t endpoint, int index, uintptr_t source_offset, handler_t handler,
+            uintptr_t dest_offset, size_t nbytes),
+           (endpoint, index, source_offset, handler, dest_offset, nbytes))

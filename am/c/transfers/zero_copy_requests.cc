@@ -3,7 +3,6 @@
 #include <limits>
 #include <span>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "am/c/binding/token.h"

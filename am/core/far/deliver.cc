@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstring>
 #include <optional>
-#include <utility>
 
 #include "am/core/dispatch.h"
 #include "am/core/far/far.h"
@@ -19,24 +18,6 @@ using link::Type;
 
 }  // namespace
 
-template <class Access>
-class FarEndpoint::AnsweringLease {
- public:
-  explicit AnsweringLease(FarEndpoint& far)
-      : answering(Access::kAlone ? *far.own_answering_ : far.answerings_.take([](auto&, auto) {})),
-        far_(far) {}
-  ~AnsweringLease() {
-    if constexpr (!Access::kAlone) far_.answerings_.give_back(answering);
-  }
-  AnsweringLease(const AnsweringLease&) = delete;
-  AnsweringLease& operator=(const AnsweringLease&) = delete;
-
-  Answering& answering;
-
- private:
-  FarEndpoint& far_;
-};
-
 bool far::Body::read(const MessagePacket& message) noexcept {
   const std::uint8_t detail = message.head.detail;
   if (link::kind_bits(detail) >= kKinds || link::request_bits(detail) >= kKinds ||
@@ -51,7 +32,7 @@ bool far::Body::read(const MessagePacket& message) noexcept {
   const std::uint32_t before = static_cast<std::uint32_t>(sizeof message) + place_bytes;
   const std::uint32_t data_bytes = link::rounded(message.head.data_bytes);
   const std::uint32_t bytes = before + link::rounded(argument_bytes) + data_bytes;
-  // (Or with a payload that was written before its arguments, see prepared.cc.)
+  // (Or with a payload that was written before its arguments, see far.cc.)
   const auto prepared = [&] {
     return kind == Kind::kMedium && message.head.bytes == before + kMaxArgumentBytes + data_bytes;
   };
@@ -98,7 +79,6 @@ bool FarEndpoint::deliver(Rank from, const MessagePacket& message) {
 template bool FarEndpoint::deliver<OneThread>(Rank, const MessagePacket&);
 template bool FarEndpoint::deliver<AnyThread>(Rank, const MessagePacket&);
 
-// To the endpoint that a translation of another sends to.
 template <class Access>
 bool FarEndpoint::deliver_to_receiver(Rank from, const MessagePacket& message) {
   Sender* const sender = find_sender(from, message);
@@ -212,8 +192,8 @@ template <class Access>
 bool FarEndpoint::deliver_request(Sender& from, const MessagePacket& message, Role role) {
   Body body;
   if (!body.read(message)) return false;
-  const AnsweringLease<Access> borrowed(*this);
-  Answering& answering = borrowed.answering;
+  Answering& answering = take_answering<Access>();
+  const Finally give_back([&] { give_back_answering<Access>(answering); });
   const shmem::Room room = body.write_arguments(answering, role);
   Delivery delivery{parts_.endpoint, from.from, room, {}};
   answering.long_reply.to = &from;
@@ -275,9 +255,9 @@ bool FarEndpoint::deliver_reply(Receiver& from, const MessagePacket& message) {
   const bool tag_admits = answered(from, body.request, message.epoch);
   credit(from, message);
   if (message.head.handler == 0) return true;  // empty
-  const AnsweringLease<Access> borrowed(*this);
-  Delivery delivery{
-      parts_.endpoint, from.peer, body.write_arguments(borrowed.answering, Role::kReply), {}};
+  Answering& answering = take_answering<Access>();
+  const Finally give_back([&] { give_back_answering<Access>(answering); });
+  Delivery delivery{parts_.endpoint, from.peer, body.write_arguments(answering, Role::kReply), {}};
   TracedHandler traced(parts_);
   if (traced) {
     traced.begin(Role::kReply, message.head.handler, from.rank,

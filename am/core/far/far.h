@@ -1,6 +1,5 @@
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -8,7 +7,6 @@
 #include <optional>
 #include <span>
 #include <unordered_map>
-#include <vector>
 
 #include "am/core/endpoint.h"
 #include "am/core/far/messages.h"
@@ -71,7 +69,7 @@ class FarEndpoint {
   // Room for the payload of a medium request, up to `most` bytes, in the frame that it leaves in.
   // std::nullopt: as false above. nullptr: it cannot be written there. Else this thread is inside
   // the port until drop_prepared(), with or without send_prepared() before, whose payload is that.
-  // False: something else was sent meanwhile, and this was not. (In prepared.cc.)
+  // False: something else was sent meanwhile, and this was not.
   [[nodiscard]] std::optional<std::byte*> try_prepare(std::uint32_t to, std::size_t most);
   [[nodiscard]] bool send_prepared(std::uint32_t to, const UntypedRequest& request);
   void drop_prepared() noexcept;
@@ -120,9 +118,15 @@ class FarEndpoint {
   using LongReply = far::LongReply;
   using Receiver = far::Receiver;
   using Sender = far::Sender;
-  // Lends an Answering for as long as it lives. In a sequential bundle it is always the same one.
+  // For the time of a message. In a sequential bundle it is always the same one.
   template <class Access>
-  class AnsweringLease;
+  Answering& take_answering() {
+    return Access::kAlone ? *own_answering_ : answerings_.take([](auto&, auto) {});
+  }
+  template <class Access>
+  void give_back_answering(Answering& answering) noexcept {
+    if constexpr (!Access::kAlone) answerings_.give_back(answering);
+  }
 
   // Names a translation of another endpoint.
   struct Key {
@@ -145,7 +149,7 @@ class FarEndpoint {
   bool try_flush(Receiver& out, std::uint32_t index);
   void send_flush(Receiver& out, std::uint32_t index);
 
-  // After a death (unreachable.cc).
+  // After a death (introductions.cc).
   bool is_dead(Rank rank) const noexcept;
   bool survives() const noexcept;
   Receiver* unreachable(std::uint32_t index) const noexcept;
@@ -217,7 +221,7 @@ class FarEndpoint {
   TraceFlow replied_flow(Sender& to, const Delivery& delivery, const Answering& answering) noexcept;
   TraceFlow answered_flow(Receiver& from, std::uint32_t index, const Body& body) noexcept;
 
-  // Among threads (parallel.cc).
+  // Among threads.
   bool* turn_of(Rank from, const link::MessagePacket& message) noexcept;
 
   EndpointParts& parts_;

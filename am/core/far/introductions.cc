@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "am/core/far/far.h"
+#include "am/route/router.h"
 
 namespace am {
 
@@ -81,24 +82,113 @@ bool far::Announced::read(const link::Introduction& packet) {
   return true;
 }
 
-void far::Asked::add(const LongRequest& message) {
-  if (messages_.size() == kMost) messages_.erase(messages_.begin());
-  messages_.push_back(message);
-}
-
-bool far::Asked::take(const LongRequest& message) {
-  const auto found = std::ranges::find(messages_, message);
-  if (found == messages_.end()) return false;
-  messages_.erase(found);
-  return true;
-}
-
 Verdict far::Announced::judge(const LongRequest& message, bool tag_admits) const noexcept {
   if (!tag_admits) return {Status::kBadTag, 0};
   const auto handler =
       std::ranges::find(handlers, message.handler, [](std::uint32_t word) { return word >> 16; });
   const Shape shape = handler == handlers.end() ? kNoShape : static_cast<Shape>(*handler);
   return am::judge(message, shape, extent);
+}
+
+// Whether a long message is admitted there; nullopt: that is not known yet.
+std::optional<Verdict> FarEndpoint::judge(Receiver& to, std::uint32_t index,
+                                          const LongRequest& message) {
+  if (to.gone) return Verdict{Status::kBadEndpoint, 0};
+  if (!to.known) return std::nullopt;
+  const Verdict verdict = to.known->judge(message, to.known->admits);
+  if (verdict.status == Status::kDelivered) return verdict;
+  // It may have been announced since: who refuses, does so by the answer to a question.
+  if (to.asking) return std::nullopt;
+  if (const auto found = std::ranges::find(to.asked, message); found != to.asked.end()) {
+    to.asked.erase(found);
+    return verdict;
+  }
+  constexpr std::size_t kMost = 16;  // others may have been given up
+  if (to.asked.size() == kMost) to.asked.erase(to.asked.begin());
+  to.asked.push_back(message);
+  to.asking = true;
+  introduce(to, index, link::kFromRequester | link::kAsks);
+  to.answers.one_more();
+  return std::nullopt;
+}
+
+// Requests to endpoints of other nodes whose processes have died.
+
+bool FarEndpoint::is_dead(Rank rank) const noexcept {
+  return parts_.bundle->router().is_dead(rank);
+}
+
+bool FarEndpoint::survives() const noexcept { return parts_.bundle->router().deaths() != nullptr; }
+
+void FarEndpoint::bury_dead() {
+  last_sender_ = nullptr;
+  std::erase_if(senders_, [this](const auto& entry) {
+    return is_dead(entry.first.rank) && !entry.second->in_turn;  // what a handler uses stays
+  });
+  unreachable_ = true;
+}
+
+// By index: what handler 0 does may change the table.
+int FarEndpoint::return_unreachable() {
+  if (!std::exchange(unreachable_, false)) return 0;
+  int count = 0;
+  try {
+    for (auto next = all_receivers_.begin(); next != all_receivers_.end();) {
+      const std::uint32_t index = next->first;
+      if (is_dead(next->second->rank)) count += return_all(index);
+      next = all_receivers_.upper_bound(index);
+    }
+  } catch (...) {
+    unreachable_ = true;  // the rest comes with the next poll
+    throw;
+  }
+  return count;
+}
+
+void FarEndpoint::return_with_next_poll() noexcept {
+  unreachable_ = true;
+  parts_.alerts.look_again();
+}
+
+// Those that handler 0 sends meanwhile come back with the next poll.
+int FarEndpoint::return_all(std::uint32_t index) {
+  int count = 0;
+  Receiver& dead = *receivers_[index];
+  for (; dead.flushes != 0; --dead.flushes) dead.answers.one_came();
+  note_gone(dead);
+  for (const Kind kind : {Kind::kShort, Kind::kMedium, Kind::kLong}) {
+    for (const Role role : {Role::kRequest, Role::kOneWay}) {
+      Receiver* const out = unreachable(index);
+      std::size_t left = out != nullptr ? out->kept->size(kind, role) : 0;
+      while (left-- != 0 && return_oldest(index, kind, role, count)) {
+      }
+    }
+  }
+  return count;
+}
+
+// While handler 0 runs, another thread may have unmapped it, and mapped the index anew.
+FarEndpoint::Receiver* FarEndpoint::unreachable(std::uint32_t index) const noexcept {
+  Receiver* const out = index < receivers_.size() ? receivers_[index] : nullptr;
+  return out != nullptr && is_dead(out->rank) ? out : nullptr;
+}
+
+// False: there is none.
+bool FarEndpoint::return_oldest(std::uint32_t index, Kind kind, Role role, int& count) {
+  if (unreachable(index) == nullptr || receivers_[index]->kept->size(kind, role) == 0) return false;
+  Receiver& out = *receivers_[index];
+  const far::KeptRequests::Request request = out.kept->take(kind, role);
+  --out.in_flight[static_cast<int>(kind)];
+  const auto& message = reinterpret_cast<const link::MessagePacket&>(*request.packet.data());
+  if (role == Role::kRequest) {
+    out.answers.one_came();
+    epochs_.answered(message.epoch);
+  }
+  Body body;
+  if (request.returned || !body.read(message)) return true;
+  ++count;
+  pass_returned(out.rank, message, body, Status::kUnreachable);
+  return true;
 }
 
 }  // namespace am

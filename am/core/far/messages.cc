@@ -281,6 +281,16 @@ std::size_t FarMessages::late_of(const Bundle& bundle) const {
   return found == late_.end() ? 0 : found->second.size();
 }
 
+// Inside, and locked. (Its endpoint is still there: detach() would have refused the message.)
+bool FarMessages::may_be_taken(Bundle& bundle, const Late& late) const noexcept {
+  EndpointParts& endpoint = *find(late.packet()).endpoint;
+  if (endpoint.threads.left) return false;
+  const auto& message = reinterpret_cast<const link::MessagePacket&>(late.packet());
+  if (!endpoint.far->in_turn(late.from, message)) return true;
+  bundle.left_out_ = true;
+  return false;
+}
+
 // The oldest that was put aside for `bundle` and may be taken now, and for whom; std::nullopt:
 // none, or one that needs a handler.
 template <class Access>

@@ -27,7 +27,7 @@ class Process;
 // the network only queues messages, inside the port: each bundle takes its own from there, in its
 // own thread, and handles them outside. Completions are treated alike (home()). The senders'
 // credits bound the queues. Every thread of a parallel bundle takes what is queued for the bundle,
-// but messages of one sender one after another (far/parallel.cc).
+// but messages of one sender one after another (FarEndpoint::begin_turn()).
 //
 // Thread rule: the bundle's, of calls that take one; the others say theirs.
 class FarMessages final : public link::TypeSink, public Resumed {
@@ -68,15 +68,11 @@ class FarMessages final : public link::TypeSink, public Resumed {
   template <class Access>
   bool has_late(Bundle& bundle) const noexcept;
 
-  // While `yes`, requests are followed by others to the same process at once, so that they share a
-  // frame: each waits for the next, or for a poll. Inside the port.
-  void more_to_come(bool yes) noexcept { more_to_come_ = yes; }
-  bool is_more_to_come() const noexcept { return more_to_come_; }
-
-  // Whether the program writes into a frame of the link, which it does with one at a time. Inside
-  // the port.
-  bool lends_frame() const noexcept { return frame_lent_; }
-  void lend_frame(bool yes) noexcept { frame_lent_ = yes; }
+  // Guarded by the port's lock. Whether requests are followed by others to the same process at
+  // once, so that they share a frame: each waits for the next, or for a poll; and whether the
+  // program writes into a frame of the link, which it does with one at a time.
+  bool more_to_come = false;
+  bool lends_frame = false;
 
   // Sends the last packet of a translation, after the packets of all transfers to that process.
   // Sends nothing after the last barrier of the job (Process::has_left()): it is not needed then.
@@ -153,8 +149,6 @@ class FarMessages final : public link::TypeSink, public Resumed {
   std::vector<std::unique_ptr<Finished>> homes_;            // of the bundles that asked
   std::vector<Last> lasts_;                     // to be sent when what their transfers owe has been
   std::unordered_map<Rank, int> flushes_left_;  // answers to kFlush to come; none are 0
-  bool more_to_come_ = false;
-  bool frame_lent_ = false;
 };
 
 // FarMessages::home() of that bundle; nullptr: there are no other nodes.

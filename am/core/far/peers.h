@@ -3,12 +3,13 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
-#include "am/core/kept_requests.h"
 #include "am/link/packet.h"
 #include "am/message/admission.h"
 #include "am/message/correspondent.h"
@@ -34,18 +35,6 @@ struct Announced {
   bool admits = false;  // link::kAdmits
   Extent extent;
   std::vector<std::uint32_t> handlers;  // link::make_long_handler()
-};
-// Messages that what is known does not admit, and about which the other has been asked since.
-// Several threads may each have one.
-class Asked {
- public:
-  void add(const LongRequest& message);
-  bool take(const LongRequest& message);  // false: it is none of these
-
- private:
-  static constexpr std::size_t kMost = 16;  // others may have been given up
-
-  std::vector<LongRequest> messages_;
 };
 // What has come of a long payload that this process copies to its place; all belongs to the next
 // long message of that translation which is in fragments, as packets keep their order.
@@ -74,6 +63,54 @@ struct Counted {
   std::uint64_t requests[2] = {};
   std::uint64_t replies[2] = {};
 };
+// Copies of the requests of one translation to another node whose ends have not come, in a job that
+// goes on without its dead: they come back if the process there dies.
+//
+// Requests of one kind are handled in the order in which they are sent, and their answers come in
+// that order: so an answer is always that of the oldest. One-way requests are reported by their
+// number, and the receiver reports all older ones before it returns one.
+//
+// Pure logic. Thread rule: the bundle's.
+class KeptRequests {
+ public:
+  struct Request {
+    std::vector<std::byte> packet;
+    bool returned = false;  // ... already, for another reason, and not reported as read yet
+  };
+
+  // Room for the packet of the next request.
+  std::vector<std::byte>& add(Kind kind, Role role) {
+    return queue(kind, role).emplace_back().packet;
+  }
+  // The oldest `count` have come to their ends.
+  void settle(Kind kind, Role role, std::size_t count = 1) {
+    std::deque<Request>& all = queue(kind, role);
+    for (; count != 0 && !all.empty(); --count) all.pop_front();
+  }
+  // Marks the oldest one-way request that is not marked yet as returned; it will still be reported
+  // as read.
+  void note_returned(Kind kind) {
+    for (Request& one : queue(kind, Role::kOneWay)) {
+      if (!std::exchange(one.returned, true)) return;
+    }
+  }
+  std::size_t size(Kind kind, Role role) noexcept { return queue(kind, role).size(); }
+  // The oldest; unless there is none.
+  Request take(Kind kind, Role role) {
+    std::deque<Request>& all = queue(kind, role);
+    Request oldest = std::move(all.front());
+    all.pop_front();
+    return oldest;
+  }
+
+ private:
+  std::deque<Request>& queue(Kind kind, Role role) noexcept {
+    return queues_[static_cast<int>(kind)][role == Role::kOneWay ? 1 : 0];
+  }
+
+  std::deque<Request> queues_[kKinds][2];  // those with an answer; one-way
+};
+
 // A translation of ours that has been used.
 struct Receiver {
   explicit Receiver(Port& port) noexcept : answers(port) {}
@@ -86,7 +123,9 @@ struct Receiver {
   std::array<std::uint32_t, kKinds> in_flight{};
   Expectation answers;
   std::optional<Announced> known;  // once it has answered
-  Asked asked;
+  // Messages that what is known does not admit, and about which the other has been asked since:
+  // several threads may each have one.
+  std::vector<LongRequest> asked;
   bool asking = false;                 // ... and an answer has not come
   int flushes = 0;                     // kFlush that have not been answered
   bool gone = false;                   // the other endpoint has ended

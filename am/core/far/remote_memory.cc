@@ -183,7 +183,7 @@ bool RemoteMemory::start_store(Rank rank, std::uint64_t offset, std::span<const 
 
 void RemoteMemory::set_more_to_come(bool yes) noexcept {
   const Port::Lock network(*port_);
-  bundle_.process().far_messages()->more_to_come(yes);
+  bundle_.process().far_messages()->more_to_come = yes;
 }
 
 void RemoteMemory::count(std::uint64_t counter, std::uint64_t bytes) {

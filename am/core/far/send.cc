@@ -4,7 +4,6 @@
 #include <array>
 #include <cstring>
 #include <exception>
-#include <optional>
 #include <utility>
 
 #include "am/core/far/far.h"
@@ -133,7 +132,7 @@ bool FarEndpoint::try_send(std::uint32_t to, const UntypedRequest& request, bool
     head.head.detail = link::make_detail(request.kind, request.kind, Role::kRequest, is_long);
     const Place place{request.offset, request.payload.size(), 0};
     post(port_.link(), out.rank, head, is_long ? &place : nullptr, std::as_bytes(request.arguments),
-         request.payload, messages_.is_more_to_come());
+         request.payload, messages_.more_to_come);
     if (released != nullptr) release(*released);
   }
   count_sent(out, head, request);
@@ -153,23 +152,6 @@ void FarEndpoint::keep(Receiver& to, MessagePacket head, const UntypedRequest& r
              return packet.data();
            });
   if (is_dead(to.rank)) return_with_next_poll();
-}
-
-// Whether a long message is admitted there; nullopt: that is not known yet.
-std::optional<Verdict> FarEndpoint::judge(Receiver& to, std::uint32_t index,
-                                          const LongRequest& message) {
-  if (to.gone) return Verdict{Status::kBadEndpoint, 0};
-  if (!to.known) return std::nullopt;
-  const Verdict verdict = to.known->judge(message, to.known->admits);
-  if (verdict.status == Status::kDelivered) return verdict;
-  // It may have been announced since: who refuses, does so by the answer to a question.
-  if (to.asking) return std::nullopt;
-  if (to.asked.take(message)) return verdict;
-  to.asked.add(message);
-  to.asking = true;
-  introduce(to, index, link::kFromRequester | link::kAsks);
-  to.answers.one_more();
-  return std::nullopt;
 }
 
 // Writes the payload before the packet. False: not known yet whether it is admitted.
