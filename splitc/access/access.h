@@ -51,25 +51,11 @@
 namespace splitc {
 namespace detail {
 
-// The unsigned integer of so many bytes, which objects of that size are loaded and stored as.
+// The unsigned integer of 1, 2, 4 or 8 bytes, which objects of that size are loaded and stored as.
 template <std::size_t kBytes>
-struct UnsignedOf;
-template <>
-struct UnsignedOf<1> {
-  using type = std::uint8_t;
-};
-template <>
-struct UnsignedOf<2> {
-  using type = std::uint16_t;
-};
-template <>
-struct UnsignedOf<4> {
-  using type = std::uint32_t;
-};
-template <>
-struct UnsignedOf<8> {
-  using type = std::uint64_t;
-};
+using UnsignedOf =
+    std::conditional_t<kBytes <= 2, std::conditional_t<kBytes == 1, std::uint8_t, std::uint16_t>,
+                       std::conditional_t<kBytes == 4, std::uint32_t, std::uint64_t>>;
 
 // Whether an aligned T is loaded and stored by one instruction.
 template <class T>
@@ -102,7 +88,7 @@ inline void check_access([[maybe_unused]] global_ptr<T> p, [[maybe_unused]] std:
 template <class T>
 inline T load(const std::byte* from, int order) {
   if constexpr (moves_whole<T>) {
-    using Word = typename UnsignedOf<sizeof(T)>::type;
+    using Word = UnsignedOf<sizeof(T)>;
     return std::bit_cast<T>(__atomic_load_n(reinterpret_cast<const Word*>(from), order));
   } else {
     std::array<std::byte, sizeof(T)> bytes;
@@ -116,7 +102,7 @@ inline T load(const std::byte* from, int order) {
 template <class T>
 inline void save(std::byte* to, const T& value, int order) {
   if constexpr (moves_whole<T>) {
-    using Word = typename UnsignedOf<sizeof(T)>::type;
+    using Word = UnsignedOf<sizeof(T)>;
     __atomic_store_n(reinterpret_cast<Word*>(to), std::bit_cast<Word>(value), order);
   } else {
     __atomic_thread_fence(order);

@@ -77,7 +77,7 @@ void on_part_got(am::Reply reply, std::span<const std::byte> bytes, std::uint32_
                  std::uint64_t at) {
   const LocalShape& local = operation_of(ticket).local;
   local.shape.scatter(local.first, at, bytes.data(), bytes.size());
-  on_part_put(std::move(reply), ticket, static_cast<std::uint32_t>(bytes.size()));
+  on_part_put(reply, ticket, static_cast<std::uint32_t>(bytes.size()));
 }
 
 void on_get_listed(am::Request message, std::span<const std::byte> rows, Part part,
@@ -138,97 +138,77 @@ std::size_t pack_rows(std::byte* to, const FarShape& far, std::uint64_t at, std:
   return count * far.index_bytes;
 }
 
-// Sends the parts of an operation. Once one has been sent the others follow whatever handlers throw
-// while this waits for credits: their receivers, or the local memory, wait for all of them.
-class Parts {
- public:
-  // For each part of each shape: calls send_part(process, part, payload), which sends one, or
-  // throws and has not. Throws on if it is the first, and if the process has died. What is
-  // `written`, unless it is nullptr, is in the payloads.
-  template <class SendPart>
-  void send(std::span<const FarShape> all, const LocalShape* written, SendPart&& send_part) {
-    Packed packed;
-    for (const FarShape& far : all) {
-      const std::uint64_t most = most_of(far, written != nullptr), end = far.shape.bytes();
-      for (std::uint64_t at = 0; at < end; at += most) {
-        const Part part{far.shape.strided, far.offset, far.at + at,
-                        static_cast<std::uint32_t>(std::min(most, end - at)), far.index_bytes};
-        std::size_t size = pack_rows(packed.data(), far, at, part.bytes);
-        if (written != nullptr) {
-          written->shape.gather(packed.data() + size, written->first, part.at, part.bytes);
-          size += part.bytes;
-        }
-        send_one(far.proc, end - at > most, [&] {
-          send_part(far.proc, part, std::span<const std::byte>(packed).first(size));
-        });
+// For each part of each shape: calls send_part(process, part, payload), which sends one, or throws
+// and has not. What is `written`, unless it is nullptr, is in the payloads. Once one has been sent
+// the others follow whatever handlers throw while this waits for credits, unless the process has
+// died, as their receivers, or the local memory, wait for all of them: returns what they threw.
+template <class SendPart>
+std::exception_ptr send_parts(std::span<const FarShape> all, const LocalShape* written,
+                              SendPart&& send_part) {
+  Packed packed;
+  bool some_sent = false;
+  std::exception_ptr thrown;
+  for (const FarShape& far : all) {
+    const std::uint64_t most = most_of(far, written != nullptr), end = far.shape.bytes();
+    for (std::uint64_t at = 0; at < end;) {
+      const Part part{far.shape.strided, far.offset, far.at + at,
+                      static_cast<std::uint32_t>(std::min(most, end - at)), far.index_bytes};
+      std::size_t size = pack_rows(packed.data(), far, at, part.bytes);
+      if (written != nullptr) {
+        written->shape.gather(packed.data() + size, written->first, part.at, part.bytes);
+        size += part.bytes;
       }
-    }
-  }
-  // When all have been sent: throws what handlers have thrown.
-  void finish() {
-    if (thrown_) std::rethrow_exception(thrown_);
-  }
-
- private:
-  template <class Send>
-  void send_one(std::uint32_t proc, bool more, Send&& send) {
-    for (;;) {
       try {
-        const am::RemoteMemory::MoreToCome more_to_come(*context().remote, more);
-        send();
-        some_sent_ = true;
-        return;
+        const am::RemoteMemory::MoreToCome more(*context().remote, end - at > most);
+        send_part(far.proc, part, std::span<const std::byte>(packed).first(size));
+        some_sent = true;
+        at += part.bytes;
       } catch (...) {
-        caught(proc);
+        if (!some_sent || world().router().is_dead(far.proc)) throw;
+        if (!thrown) thrown = std::current_exception();
       }
     }
   }
-  void caught(std::uint32_t proc) {
-    if (!some_sent_ || world().router().is_dead(proc)) throw;
-    if (!thrown_) thrown_ = std::current_exception();
-  }
-
-  bool some_sent_ = false;
-  std::exception_ptr thrown_;
-};
+  return thrown;
+}
 
 }  // namespace
 
 handle far_get(const LocalShape& local, std::span<const FarShape> from, Call call) {
   am::Endpoint& endpoint = context().endpoint;
   Tickets::Start start(context().tickets, pending(from, local));
-  Parts parts;
-  parts.send(from, nullptr, [&](std::uint32_t proc, const Part& part, auto rows) {
-    const am::To to(proc, call.where);
-    if (rows.empty()) return endpoint.request<&on_get>(to, part, start.ticket());
-    endpoint.request_medium<&on_get_listed>(to, rows, part, start.ticket());
-  });
+  const auto thrown =
+      send_parts(from, nullptr, [&](std::uint32_t proc, const Part& part, auto rows) {
+        const am::To to(proc, call.where);
+        if (rows.empty()) return endpoint.request<&on_get>(to, part, start.ticket());
+        endpoint.request_medium<&on_get_listed>(to, rows, part, start.ticket());
+      });
   const handle h = start.started();
-  parts.finish();
+  if (thrown) std::rethrow_exception(thrown);
   return h;
 }
 
 handle far_put(std::span<const FarShape> to, const LocalShape& local, Call call) {
   am::Endpoint& endpoint = context().endpoint;
   Tickets::Start start(context().tickets, pending(to));
-  Parts parts;
-  parts.send(to, &local, [&](std::uint32_t proc, const Part& part, auto payload) {
-    endpoint.request_medium<&on_put>({proc, call.where}, payload, part, start.ticket());
-  });
+  const auto thrown =
+      send_parts(to, &local, [&](std::uint32_t proc, const Part& part, auto payload) {
+        endpoint.request_medium<&on_put>({proc, call.where}, payload, part, start.ticket());
+      });
   const handle h = start.started();
-  parts.finish();
+  if (thrown) std::rethrow_exception(thrown);
   return h;
 }
 
 void far_store(std::span<const FarShape> to, const LocalShape& local, store_counter& counter,
                Call call) {
   am::Endpoint& endpoint = context().endpoint;
-  Parts parts;
-  parts.send(to, &local, [&](std::uint32_t proc, const Part& part, auto payload) {
-    endpoint.request_medium<&on_store>({proc, call.where}, payload, part, counter.place());
-    counter.count_sent(part.bytes);
-  });
-  parts.finish();
+  const auto thrown =
+      send_parts(to, &local, [&](std::uint32_t proc, const Part& part, auto payload) {
+        endpoint.request_medium<&on_store>({proc, call.where}, payload, part, counter.place());
+        counter.count_sent(part.bytes);
+      });
+  if (thrown) std::rethrow_exception(thrown);
 }
 
 void add_shape_handlers(am::Endpoint& endpoint) {

@@ -46,7 +46,7 @@ inline constexpr bool has_op(AtomicOp op) noexcept {
 // Makes it f(before), by comparing and swapping.
 template <class T, class F>
 T change_by_swap(T* word, F f) noexcept {
-  using Word = typename UnsignedOf<sizeof(T)>::type;
+  using Word = UnsignedOf<sizeof(T)>;
   auto* const bits = reinterpret_cast<Word*>(word);
   Word before = __atomic_load_n(bits, __ATOMIC_RELAXED);
   // pairs with: the atomics of other processes
@@ -71,7 +71,7 @@ T change_integer(AtomicOp op, T* word, T a) noexcept {
 // Does it, and returns the value before. Inlined with a constant `op`, an instruction or a loop.
 template <class T>
 inline T change_word(AtomicOp op, T* word, T a, T b) noexcept {
-  using Word = typename UnsignedOf<sizeof(T)>::type;
+  using Word = UnsignedOf<sizeof(T)>;
   auto* const bits = reinterpret_cast<Word*>(word);
   switch (op) {
     case AtomicOp::kExchange:
@@ -100,11 +100,11 @@ inline T change_word(AtomicOp op, T* word, T a, T b) noexcept {
 // The bytes of a word, as it travels.
 template <class T>
 std::uint64_t word_bits(T x) noexcept {
-  return std::bit_cast<typename UnsignedOf<sizeof(T)>::type>(x);
+  return std::bit_cast<UnsignedOf<sizeof(T)>>(x);
 }
 template <class T>
 T word_of_bits(std::uint64_t bits) noexcept {
-  using Word = typename UnsignedOf<sizeof(T)>::type;
+  using Word = UnsignedOf<sizeof(T)>;
   return std::bit_cast<T>(static_cast<Word>(bits));
 }
 

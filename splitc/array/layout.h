@@ -12,14 +12,8 @@
 //
 // All three are block-cyclic, with blocks of 1, ceil(n / P) and b elements. So `blocked` fills the
 // processes in order, and the last ones may have fewer elements, or none. Elements of one process
-// are contiguous in its memory, in the order of their indices.
-//
-// The process that owns each of 10 elements, with 3 processes:
-//
-//   index                0  1  2  3  4  5  6  7  8  9
-//   cyclic               0  1  2  0  1  2  0  1  2  0
-//   blocked              0  0  0  0  1  1  1  1  2  2
-//   block_cyclic(2)      0  0  1  1  2  2  0  0  1  1
+// are contiguous in its memory, in the order of their indices. spread_array.h
+// draws them.
 
 namespace splitc {
 

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstddef>
-#include <utility>
 
 #include "am/types/types.h"
 #include "splitc/access/bulk.h"

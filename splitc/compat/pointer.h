@@ -51,6 +51,19 @@ template <class From, class To>
 inline constexpr bool converts = std::is_void_v<From> || std::is_void_v<To> ||
                                  std::same_as<From, To> || std::same_as<const From, To>;
 
+// What `p->` gives: the whole object, read when the arrow is evaluated, and const, so that an
+// assignment to a field of this copy does not compile. (-fpermissive lets g++ call what changes an
+// object for a const one, too: so the pointers delete the const form of it.)
+template <class T>
+class snapshot {
+ public:
+  explicit snapshot(global_ptr<T> p) : object_(read(p)) {}
+  const T* operator->() const noexcept { return &object_; }
+
+ private:
+  std::remove_cv_t<T> object_;
+};
+
 // The part that both kinds of pointers have. Self is the pointer type.
 template <class Self, class T>
 class pointer_base : public splitc::detail::Steps<Self> {
@@ -77,7 +90,13 @@ class pointer_base : public splitc::detail::Steps<Self> {
   friend std::strong_ordering operator<=>(Self a, Self b) noexcept {
     return a.native() <=> b.native();
   }
-  void operator-=(std::ptrdiff_t) const = delete;  // see snapshot
+  snapshot<T> operator->() const { return snapshot<T>(address()); }
+  Self& operator+=(std::ptrdiff_t n) {
+    bits_ = (self().native() + n).bits();
+    return static_cast<Self&>(*this);
+  }
+  void operator+=(std::ptrdiff_t) const = delete;  // see snapshot
+  void operator-=(std::ptrdiff_t) const = delete;
   void operator++() const = delete;
   void operator--() const = delete;
   void operator++(int) const = delete;
@@ -97,19 +116,6 @@ class pointer_base : public splitc::detail::Steps<Self> {
   std::uint64_t bits_;  // of a global_ptr; not initialized, as in C
 };
 
-// What `p->` gives: the whole object, read when the arrow is evaluated, and const, so that an
-// assignment to a field of this copy does not compile. (-fpermissive lets g++ call what changes an
-// object for a const one, too: so the pointers delete the const form of it.)
-template <class T>
-class snapshot {
- public:
-  explicit snapshot(global_ptr<T> p) : object_(read(p)) {}
-  const T* operator->() const noexcept { return &object_; }
-
- private:
-  std::remove_cv_t<T> object_;
-};
-
 }  // namespace detail
 
 // `T *global`: a process and an address there; arithmetic stays on the process.
@@ -122,7 +128,6 @@ class global : public detail::pointer_base<global<T>, T> {
   global(const global&) = default;
   global& operator=(const global&) = default;
   void operator=(const global&) const = delete;  // see snapshot
-  void operator+=(std::ptrdiff_t) const = delete;
   // The null pointer, or memory of this process. Throws Error if `local` is not in its segment,
   // where malloc(), spread arrays and variables outside functions of translated programs are.
   global(T* local) : Base(local == nullptr ? 0 : toglobal(local).bits()) {}
@@ -141,11 +146,6 @@ class global : public detail::pointer_base<global<T>, T> {
   explicit global(const X& x) : Base(x.address().bits()) {}
 
   global_ptr<T> native() const noexcept { return this->address(); }
-  detail::snapshot<T> operator->() const { return detail::snapshot<T>(native()); }
-  global& operator+=(std::ptrdiff_t n) {
-    this->bits_ = (native() + n).bits();
-    return *this;
-  }
 };
 
 // `T *spread`: the same, but p + 1 is on the next process.
@@ -158,7 +158,6 @@ class spread : public detail::pointer_base<spread<T>, T> {
   spread(const spread&) = default;
   spread& operator=(const spread&) = default;
   void operator=(const spread&) const = delete;  // see snapshot
-  void operator+=(std::ptrdiff_t) const = delete;
   spread(std::nullptr_t) noexcept : Base(0) {}
   template <class U>
   explicit(!detail::converts<U, T>) spread(const spread<U>& p) noexcept : Base(p.bits()) {}
@@ -174,11 +173,6 @@ class spread : public detail::pointer_base<spread<T>, T> {
   explicit spread(const X& x) : Base(x.address().bits()) {}
 
   spread_ptr<T> native() const noexcept { return spread_ptr<T>(this->address()); }
-  detail::snapshot<T> operator->() const { return detail::snapshot<T>(this->address()); }
-  spread& operator+=(std::ptrdiff_t n) {
-    this->bits_ = (native() + n).bits();
-    return *this;
-  }
 };
 
 // The processor of an address, -1 of the null pointer.

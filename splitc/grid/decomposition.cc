@@ -1,7 +1,7 @@
-#include "splitc/grid/decomposition.h"
-
 #include <optional>
 #include <string>
+
+#include "splitc/grid/grid_memory.h"
 
 namespace splitc::detail {
 namespace {

@@ -163,10 +163,6 @@ GridMemory::GridMemory(const GridRequest& request, Call call)
   halo_ = std::make_unique<Halo>(sides(request.corners), handles_, call);
 }
 
-void GridMemory::start_exchange(Call call) { halo_->start(call); }
-bool GridMemory::exchanged() const noexcept { return halo_->complete(); }
-void GridMemory::finish_exchange(Call call) { halo_->finish(call); }
-
 GridMemory::~GridMemory() {
   if (place.bases == nullptr) {
     left_behind().push_back(std::move(halo_));

@@ -9,11 +9,58 @@
 #include "am/channel/channel.h"
 #include "am/channel/strided.h"
 #include "am/types/types.h"
-#include "splitc/grid/decomposition.h"
 #include "splitc/world/context.h"
 #include "splitc/world/place.h"
 
 namespace splitc::detail {
+
+// Which process has which block of a grid: arithmetic only, any thread.
+
+inline constexpr std::size_t kMostDimensions = 3;
+
+// One dimension of a grid: `cells` cells over `parts` processes.
+struct Axis {
+  std::size_t cells = 1;
+  std::uint32_t parts = 1;
+  bool periodic = false;
+
+  // The block of the process at `number`: the first ones have one cell more where it does not come
+  // out even.
+  std::size_t begin(std::uint32_t number) const noexcept {
+    const std::size_t more = cells % parts;
+    return number * (cells / parts) + (number < more ? number : more);
+  }
+  std::size_t size(std::uint32_t number) const noexcept {
+    return cells / parts + (number < cells % parts ? 1 : 0);
+  }
+  // The place whose block cell `i` < cells is in.
+  std::uint32_t part_of(std::size_t i) const noexcept;
+};
+
+// A grid of one to three dimensions over all processes, numbered row by row. Dimensions that it
+// does not have have one cell and one process.
+class Decomposition {
+ public:
+  // `processes`: along each dimension; 0: to be chosen. Of all choices that leave every process at
+  // least `width` cells, takes the one with the least surface of a block, and with the processes
+  // along the first dimensions where several have that. Throws Error if there is none.
+  Decomposition(std::span<const std::size_t> cells, std::span<const bool> periodic,
+                std::span<const std::uint32_t> processes, std::size_t width, std::uint32_t procs,
+                Call call);
+
+  const Axis& axis(std::size_t d) const noexcept { return axes_[d]; }
+  // The place of a process along each dimension, and the process of a place.
+  std::uint32_t place(std::uint32_t proc, std::size_t d) const noexcept;
+  std::uint32_t proc(const std::array<std::uint32_t, kMostDimensions>& places) const noexcept;
+  // The process that lies so many blocks (-1, 0, 1) away from `proc` along each dimension; kNoProc
+  // beyond an end that is not periodic.
+  std::uint32_t neighbour(std::uint32_t proc, std::span<const int> direction) const noexcept;
+  // A number in which two that differ will differ.
+  std::uint64_t fingerprint() const noexcept;
+
+ private:
+  std::array<Axis, kMostDimensions> axes_;
+};
 
 // What a process exchanges with the neighbour in one direction: its cells at that side for the
 // ghosts there, and the same the other way.
@@ -74,9 +121,6 @@ class Halo {
   bool started_ = false;
 };
 
-class Halo;
-struct HaloSide;
-
 // What a grid is made of, whatever its elements are.
 struct GridRequest {
   std::span<const std::size_t> cells;
@@ -116,10 +160,7 @@ class GridMemory {
   std::uint64_t bits_of_cell(std::span<const std::size_t> cell, Call call) const;
   std::uint32_t owner(std::span<const std::size_t> cell) const noexcept;
 
-  // An exchange: see Halo.
-  void start_exchange(Call call);
-  bool exchanged() const noexcept;
-  void finish_exchange(Call call);
+  Halo& halo() const noexcept { return *halo_; }
 
  private:
   BlockLayout layout(const std::array<std::size_t, kMostDimensions>& size) const;

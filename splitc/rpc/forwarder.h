@@ -82,7 +82,10 @@ class forwarder : private am::Poller {
       detail::refuse_proc(proc, {"forwarder::send", where});
     }
     Waiting& waiting = waiting_[proc] ? *waiting_[proc] : make_waiting(proc);
-    if (waiting.blocks.empty() || waiting.blocks.back().is_full()) add_block(waiting, proc);
+    if (waiting.blocks.empty() || waiting.blocks.back().is_full()) {
+      waiting.blocks.emplace_back().allocate(in_block_);
+      list(waiting, proc);
+    }
     waiting.blocks.back().add(update);
     ++activity_;
   }
@@ -129,14 +132,6 @@ class forwarder : private am::Poller {
   Waiting& make_waiting(std::uint32_t proc) {
     return *(waiting_[proc] = am::Owned<Waiting>(new Waiting()));
   }
-  void add_block(Waiting& waiting, std::uint32_t proc) {
-    if (spare_.has_memory()) {
-      waiting.blocks.push_back(std::move(spare_));
-    } else {
-      waiting.blocks.emplace_back().allocate(in_block_);
-    }
-    list(waiting, proc);
-  }
   void list(Waiting& waiting, std::uint32_t proc) {
     if (std::exchange(waiting.is_listed, true)) return;
     listed_.push_back(proc);
@@ -169,7 +164,7 @@ class forwarder : private am::Poller {
     for (; !waiting.blocks.empty(); ++done) {
       if (!try_ship(proc, waiting.blocks.front().updates())) break;
       ++activity_;
-      drop_first(waiting);
+      waiting.blocks.pop_front();
     }
     return done;
   }
@@ -183,20 +178,14 @@ class forwarder : private am::Poller {
         ++activity_;
         apply(update);
       }
-      if (block.updates().empty()) drop_first(waiting);
+      if (block.updates().empty()) waiting.blocks.pop_front();
     }
     return done;
-  }
-  void drop_first(Waiting& waiting) noexcept {
-    waiting.blocks.front().clear();
-    spare_ = std::move(waiting.blocks.front());
-    waiting.blocks.pop_front();
   }
 
   const std::size_t in_block_;               // updates
   std::vector<am::Owned<Waiting>> waiting_;  // by process, once it was sent any
   std::deque<std::uint32_t> listed_;         // processes that some wait for
-  Block spare_;
   std::uint64_t activity_ = 0;
   bool stopped_ = false;
   bool is_polled_ = false;  // part of the polls

@@ -64,7 +64,7 @@ class lookups {
     }
     detail::check_proc(proc, {"lookups::get", where});
     Block& block = blocks_[proc];
-    if (block.questions.capacity() == 0) {
+    if (block.questions.empty()) {
       block.questions.reserve(kInBlock);
       block.to.reserve(kInBlock);
     }
@@ -131,10 +131,6 @@ class lookups {
     std::swap(asked.to, block.to);
     asked_.push_back(std::move(asked));
     block.questions.clear();
-    if (!spare_.empty()) {
-      block.to = std::move(spare_.back());
-      spare_.pop_back();
-    }
     // Not splitc::poll(), in which a task goes on: it may use these lookups, too.
     detail::poll_bundles();
     while (!asked_.empty() && (asked_.size() > kMostAsked || asked_.front().answered())) {
@@ -147,15 +143,12 @@ class lookups {
     asked_.pop_front();
     const std::vector<Answer> answers = first.answers.result(where);
     for (std::size_t i = 0; i < answers.size(); ++i) *first.to[i] = answers[i].result;
-    first.to.clear();
-    spare_.push_back(std::move(first.to));
   }
 
   dist_object<T>& object_;
   const F f_;
   std::vector<Block> blocks_;  // by process
   std::deque<Asked> asked_;
-  std::vector<std::vector<Result*>> spare_;  // room of blocks that have been answered
 };
 
 // Lookups in the T of each process, answered by f.

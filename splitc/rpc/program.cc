@@ -208,9 +208,8 @@ void add_library(std::uintptr_t address, Call name) {
 
 bool all_run_one_program(am::Job& job) {
   const Identity mine = job.router().far_peers() ? contents_of(kInProgram) : file_of_program();
-  bool same = !(mine == Identity{});
-  for (const Identity& other : job.exchange(mine)) same = same && other == mine;
-  return same;
+  const auto same = std::ranges::count(job.exchange(mine), mine);  // of all
+  return mine != Identity{} && same == job.size();
 }
 
 }  // namespace splitc::detail

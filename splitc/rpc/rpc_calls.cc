@@ -140,11 +140,17 @@ std::exception_ptr RpcCalls::send(const Outgoing& call, std::uint32_t ticket, Ca
   const Head head{ticket, place_in_program(call.run, name), call.answer, next_number()};
   if (call.packed.size() <= kMaxShortRpc) return send_short(call, head, name), nullptr;
   constexpr std::size_t kMost = am::max_medium() / kPackAlignment * kPackAlignment;
+  const am::To to{call.proc, name.where};
   std::exception_ptr thrown;
   for (std::size_t at = 0; at < call.packed.size();) {
     const auto bytes = call.packed.subspan(at, std::min(kMost, call.packed.size() - at));
+    const Piece piece{call.packed.size(), at};
     try {
-      send_piece(call.proc, bytes, head, {call.packed.size(), at}, name);
+      if (head.answer == RpcAnswer::kNone) {
+        endpoint_.request_medium<&RpcCalls::on_piece_one_way>(to, bytes, head, piece);
+      } else {
+        endpoint_.request_medium<&RpcCalls::on_piece>(to, bytes, head, piece);
+      }
       at += bytes.size();
     } catch (...) {
       if (at == 0 || world().router().is_dead(call.proc)) throw;
@@ -152,16 +158,6 @@ std::exception_ptr RpcCalls::send(const Outgoing& call, std::uint32_t ticket, Ca
     }
   }
   return thrown;
-}
-
-void RpcCalls::send_piece(std::uint32_t proc, std::span<const std::byte> bytes, const Head& head,
-                          const Piece& piece, Call name) {
-  const am::To to{proc, name.where};
-  if (head.answer == RpcAnswer::kNone) {
-    endpoint_.request_medium<&RpcCalls::on_piece_one_way>(to, bytes, head, piece);
-  } else {
-    endpoint_.request_medium<&RpcCalls::on_piece>(to, bytes, head, piece);
-  }
 }
 
 void RpcCalls::send_short(const Outgoing& call, const Head& head, Call name) {

@@ -136,8 +136,6 @@ class RpcCalls final : public am::Poller {
   [[gnu::cold, gnu::noinline]] static void count_here(std::uint32_t proc, std::size_t bytes,
                                                       Call name);
   [[nodiscard]] std::exception_ptr send(const Outgoing& call, std::uint32_t ticket, Call name);
-  void send_piece(std::uint32_t proc, std::span<const std::byte> bytes, const Head& head,
-                  const Piece& piece, Call name);
   void send_short(const Outgoing& call, const Head& head, Call name);
   template <std::size_t kBytes>
   void on_short(am::Request request, Head head, Bytes<kBytes> packed);

@@ -236,28 +236,23 @@ void check_target(global_ptr<T> p, Call call) {
 }
 
 template <class F, class... A>
-future<void> start_void_rpc(std::uint32_t proc, RpcCalls& calls, Call name, F f, const A&... args) {
-  using R = Rpc<F, A...>;
-  handle operation;
-  if (proc == my_proc()) {
-    R::call(f, args...);
-  } else {
-    R::start(proc, calls, nullptr, operation, name, f, args...);
-  }
-  return future<void>(operation);
-}
-
-template <class F, class... A>
 auto start_checked_rpc(std::uint32_t proc, Call name, F f, const A&... args) {
   using R = Rpc<F, A...>;
   using Result = typename R::Result;
   RpcCalls& calls = rpc_calls(name);
+  const bool here = proc == my_proc();
   if constexpr (std::is_void_v<Result>) {
-    return start_void_rpc(proc, calls, name, f, args...);
+    handle operation;
+    if (here) {
+      R::call(f, args...);
+    } else {
+      R::start(proc, calls, nullptr, operation, name, f, args...);
+    }
+    return future<void>(operation);
   } else {
     RpcSlot& slot = calls.take_slot();
     future<Result> result(slot);  // gives it back if this throws
-    if (proc == my_proc()) {
+    if (here) {
       slot.result.keep<Result>(R::call(f, args...));
     } else {
       R::start(proc, calls, &slot, slot.operation, name, f, args...);
