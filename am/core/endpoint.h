@@ -178,12 +178,16 @@ class Endpoint {
   // A short request (AM_RequestM).
   template <auto kFunction, class... Args>
   [[gnu::always_inline]] void request(To to, const Args&... args) {
+    static_assert(
+        Handler<kFunction>::template check<Role::kRequest, Kind::kShort, std::decay_t<Args>...>());
     send<Kind::kShort, kFunction>(to, "request", 0, {}, args...);
   }
   // A medium request (AM_RequestIM). `payload` has 0 to max_medium() bytes; Error if more.
   template <auto kFunction, class... Args>
   [[gnu::always_inline]] void request_medium(To to, std::span<const std::byte> payload,
                                              const Args&... args) {
+    static_assert(
+        Handler<kFunction>::template check<Role::kRequest, Kind::kMedium, std::decay_t<Args>...>());
     send<Kind::kMedium, kFunction>(to, "request_medium", 0, payload, args...);
   }
   // A long request (AM_RequestXferM): writes `payload`, of any size, at `offset` bytes from the
@@ -196,6 +200,8 @@ class Endpoint {
   [[gnu::always_inline]] void request_long(To to, std::uint64_t offset,
                                            std::span<const std::byte> payload,
                                            const Args&... args) {
+    static_assert(
+        Handler<kFunction>::template check<Role::kRequest, Kind::kLong, std::decay_t<Args>...>());
     if (parts_.is_far(to.value)) [[unlikely]]
       return request_long_far<kFunction>(to, offset, payload, args...);
     send<Kind::kLong, kFunction>(to, "request_long", offset, payload, args...);
@@ -206,18 +212,24 @@ class Endpoint {
   // poll: poll() before the next attempt. A far long payload above 4 KiB is copied to the heap.
   template <auto kFunction, class... Args>
   [[nodiscard, gnu::always_inline]] bool try_request(std::uint32_t to, const Args&... args) {
+    static_assert(
+        Handler<kFunction>::template check<Role::kRequest, Kind::kShort, std::decay_t<Args>...>());
     return try_send<Kind::kShort, kFunction>(to, "request", 0, {}, args...);
   }
   template <auto kFunction, class... Args>
   [[nodiscard, gnu::always_inline]] bool try_request_medium(std::uint32_t to,
                                                             std::span<const std::byte> payload,
                                                             const Args&... args) {
+    static_assert(
+        Handler<kFunction>::template check<Role::kRequest, Kind::kMedium, std::decay_t<Args>...>());
     return try_send<Kind::kMedium, kFunction>(to, "request_medium", 0, payload, args...);
   }
   template <auto kFunction, class... Args>
   [[nodiscard, gnu::always_inline]] bool try_request_long(std::uint32_t to, std::uint64_t offset,
                                                           std::span<const std::byte> payload,
                                                           const Args&... args) {
+    static_assert(
+        Handler<kFunction>::template check<Role::kRequest, Kind::kLong, std::decay_t<Args>...>());
     return try_send<Kind::kLong, kFunction>(to, "request_long", offset, payload, args...);
   }
 
@@ -286,8 +298,8 @@ class Endpoint {
   template <auto kFunction, class Object>
   void add_member_handler(Object& object);
 
-  // A request of any kind, as `call`; the second waits for its credit. `payload` and `offset` as
-  // below.
+  // A request of any kind, as `call`, whose arguments that has checked, so that an error of the
+  // compiler is short; the second waits for its credit. `payload` and `offset` as below.
   template <Kind kKind, auto kFunction, class... Args>
   bool try_send(std::uint32_t to, const char* call, std::uint64_t offset,
                 std::span<const std::byte> payload, const Args&... args);

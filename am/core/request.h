@@ -112,7 +112,6 @@ template <Kind kKind, auto kFunction, class... Args>
                                                       std::span<const std::byte> payload,
                                                       const Args&... args) {
   using H = Handler<kFunction>;
-  static_assert(H::template check<Role::kRequest, kKind, std::decay_t<Args>...>());
   if constexpr (kChecked) parts_.refuse_in_handler(to, call);
   shmem::Outbox* const box = parts_.outgoing.box_for(to, call);
   if constexpr (kKind == Kind::kMedium) check_medium(bundle(), payload, call);
