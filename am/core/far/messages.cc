@@ -329,7 +329,8 @@ int FarMessages::deliver_late(Bundle& bundle) {
 // stays meanwhile, as it has a visitor.
 template <class Access>
 void FarMessages::deliver_late(Bundle* polling, const Taken& taken) {
-  const auto& [late, endpoint] = taken;
+  const Late& late = taken.late;
+  EndpointParts* const endpoint = taken.endpoint;  // no structured binding: clang 14 captures none
   if (is_dead(late.from)) return;
   const auto& message = reinterpret_cast<const link::MessagePacket&>(late.packet());
   bool whole = true;
