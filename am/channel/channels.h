@@ -10,7 +10,7 @@
 #include "am/channel/numbers.h"
 #include "am/channel/receivers.h"
 #include "am/channel/senders.h"
-#include "am/core/bundle.h"
+#include "am/core/poller.h"
 #include "am/core/process.h"
 #include "am/far/arrival_words.h"
 #include "am/link/link.h"

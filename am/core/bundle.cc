@@ -5,6 +5,7 @@
 
 #include "am/core/endpoint.h"
 #include "am/core/far/messages.h"
+#include "am/core/poller.h"
 #include "am/core/process.h"
 #include "am/core/traced.h"
 #include "am/route/event_descriptor.h"

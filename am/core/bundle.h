@@ -23,6 +23,7 @@ namespace am {
 class Endpoint;
 class EventDescriptor;
 class FarMessages;
+class Poller;
 class Process;
 class Router;
 class WaitTime;
@@ -31,23 +32,6 @@ class WaitTime;
 enum class Access : std::uint8_t {
   kSequential,  // AM_SEQ: one thread at a time, which the program sees to; no lock is taken
   kParallel,    // AM_PAR: any threads, at any time
-};
-
-// Something besides messages that makes progress when a bundle is polled: channels, zero-copy
-// buffers, or a program's own (Bundle::add()).
-//
-// Thread rule: the bundle's.
-class Poller {
- public:
-  virtual ~Poller() = default;
-  // Called by every Bundle::poll(), after the messages that have arrived. Like a handler it may not
-  // wait; unlike one it may send, by try_request(). Returns how many things it has done, which
-  // poll() adds to its count: anything but 0 keeps a wait from sleeping. What it throws comes out
-  // of poll().
-  virtual int poll() = 0;
-  // Called before the process sleeps: whether poll() would do something. Work that comes later must
-  // ring the process's doorbell (Router::notify()), or come as a message, to wake it.
-  virtual bool has_work() noexcept = 0;
 };
 
 // Endpoints that are polled and waited for together: the unit of progress (AM-II's eb_t).
@@ -265,14 +249,12 @@ class Bundle {
   };
 
   // Locks a parallel bundle while it lives, and the reverse. Of a sequential one they do nothing.
-  class Lock : public std::unique_lock<Monitor> {
-   public:
+  struct Lock : std::unique_lock<Monitor> {
     explicit Lock(const Bundle& bundle) noexcept {
       if (bundle.monitor_) static_cast<unique_lock&>(*this) = unique_lock(*bundle.monitor_);
     }
   };
-  class Unlock {
-   public:
+  struct Unlock {
     explicit Unlock(const Bundle& bundle) noexcept : monitor_(bundle.monitor_.get()) {
       if (monitor_ != nullptr) monitor_->unlock();
     }
@@ -281,8 +263,6 @@ class Bundle {
     }
     Unlock(const Unlock&) = delete;
     Unlock& operator=(const Unlock&) = delete;
-
-   private:
     Monitor* const monitor_;
   };
 

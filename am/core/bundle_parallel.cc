@@ -9,6 +9,7 @@
 #include "am/core/bundle.h"
 #include "am/core/endpoint.h"
 #include "am/core/far/messages.h"
+#include "am/core/poller.h"
 #include "am/core/process.h"
 #include "am/route/port.h"
 #include "am/route/router.h"

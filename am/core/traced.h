@@ -2,9 +2,9 @@
 
 #include <cstdint>
 
-#include "am/core/bundle.h"
 #include "am/core/endpoint.h"
 #include "am/core/parts.h"
+#include "am/core/poller.h"
 #include "am/observe/event.h"
 #include "am/observe/trace.h"
 

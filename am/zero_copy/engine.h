@@ -11,8 +11,8 @@
 #include <string>
 #include <vector>
 
-#include "am/core/bundle.h"
 #include "am/core/endpoint.h"
+#include "am/core/poller.h"
 #include "am/link/link.h"
 #include "am/route/port.h"
 #include "am/types/object_pool.h"

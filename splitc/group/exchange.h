@@ -71,8 +71,9 @@ struct LargeItem {
 // One that is copied to staging memory a part at a time, to where the parts before have been read.
 struct Stream : LargeItem {
   static constexpr std::uint64_t kPart = 32 * 1024;  // bytes
-  static constexpr std::uint32_t kRoom = 4;          // parts
-  static constexpr std::uint64_t kLimit = kPart << 19;
+  static constexpr std::uint32_t kParts = 4;         // that there is room for
+  static constexpr std::uint64_t kRoom = kParts * kPart;
+  static constexpr std::uint64_t kLimit = kPart << 19;  // bytes that an item has at most
 
   static std::uint64_t parts_of(std::uint64_t bytes) noexcept {
     return (bytes + kPart - 1) / kPart;

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "am/collective/nodes.h"
-#include "am/core/bundle.h"
+#include "am/core/poller.h"
 #include "splitc/group/boards.h"
 #include "splitc/group/group.h"
 #include "splitc/group/mail.h"

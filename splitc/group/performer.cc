@@ -92,14 +92,13 @@ bool Performer::go_on() {
     }
     if (!answers_.empty()) [[unlikely]]
       answer();
+    if (stream_) go_on_streaming();
     if (round_ == schedule_.rounds()) {
-      if (stream_) go_on_streaming();
       if (!(question_ && question_->is_suspected) && is_read_by_all()) return end();
       break;
     }
     if (!has_begun_) begin_round();
     if (to_act_ != 0) act();
-    if (stream_) go_on_streaming();
     if (!go_on_reading() || open_ != 0) break;
     end_round();
   }

@@ -112,6 +112,12 @@ class Performer {
   bool is_last(std::uint8_t item) noexcept;
   void wake(std::uint32_t who, bool last) noexcept;
   bool block_on(std::uint32_t rank) noexcept;
+  bool is_read_by_all() noexcept;
+  bool has_read(std::uint32_t rank, std::uint8_t item, std::uint64_t parts_left = 0) const noexcept;
+  void take_of_item(const MailHead& head, std::span<const std::byte> bytes, std::uint64_t at);
+  void answer();
+
+  // --- reading.cc
   bool go_on_reading();
   bool is_counted(std::uint8_t item) const noexcept;
   bool have_all_come(std::uint8_t item);
@@ -123,10 +129,6 @@ class Performer {
   bool try_ask_for_part(const Step& step);
   void use(const Step& step, const std::byte* from, std::uint64_t bytes) noexcept;
   void say_read(std::uint8_t item, std::uint64_t parts_left = 0) noexcept;
-  bool is_read_by_all() noexcept;
-  bool has_read(std::uint32_t rank, std::uint8_t item, std::uint64_t parts_left = 0) const noexcept;
-  void take_of_item(const MailHead& head, std::span<const std::byte> bytes, std::uint64_t at);
-  void answer();
 
   void act();
   bool try_act(Exchange& exchange);

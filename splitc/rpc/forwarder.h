@@ -10,6 +10,7 @@
 
 #include "am/core/bundle.h"
 #include "am/core/endpoint.h"
+#include "am/core/poller.h"
 #include "am/types/function.h"
 #include "am/types/types.h"
 #include "splitc/collective/collective.h"

@@ -12,6 +12,7 @@
 
 #include "am/core/bundle.h"
 #include "am/core/endpoint.h"
+#include "am/core/poller.h"
 #include "am/core/token.h"
 #include "am/observe/observers.h"
 #include "am/types/types.h"

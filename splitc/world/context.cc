@@ -12,6 +12,7 @@
 #include "am/core/bundle.h"
 #include "am/core/endpoint.h"
 #include "am/core/far/remote_memory.h"
+#include "am/core/poller.h"
 #include "am/job/job.h"
 #include "am/route/router.h"
 #include "am/types/forked.h"

@@ -5,7 +5,7 @@
 #include <mutex>
 #include <vector>
 
-#include "am/core/bundle.h"
+#include "am/core/poller.h"
 #include "am/types/function.h"
 #include "am/types/types.h"
 #include "splitc/world/place.h"

@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-#include "am/core/bundle.h"
+#include "am/core/poller.h"
 #include "am/route/port.h"
 #include "am/types/clock.h"
 #include "shmem/descriptor.h"

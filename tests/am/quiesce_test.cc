@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "am/core/bundle.h"
+#include "am/core/poller.h"
 #include "tests/support/job_main.h"
 
 namespace am {

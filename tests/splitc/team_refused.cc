@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "am/core/bundle.h"
+#include "am/core/poller.h"
 #include "splitc/group/groups.h"
 #include "splitc/splitc.h"
 #include "tests/splitc/error_of.h"

@@ -15,6 +15,7 @@
 #include "am/c/binding/handles.h"
 #include "am/core/bundle.h"
 #include "am/core/endpoint.h"
+#include "am/core/poller.h"
 
 namespace am::c {
 
