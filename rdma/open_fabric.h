@@ -112,7 +112,8 @@ class Fabric {
   std::size_t eager_bytes() const;
 
   // How many sends may be in flight. Before libfabric 2.4 ofi_rxd takes those that it has no
-  // room for as well, and loses them; the others refuse them.
+  // room for as well, and loses them; the others refuse them. Endpoint counts sends wherever there
+  // is a limit, but not those that are injected: inject_bytes() is 0 there.
   static constexpr std::size_t kRefusesMore = std::numeric_limits<std::size_t>::max();
   std::size_t most_sends() const { return is_rxd() ? info_->tx_attr->size : kRefusesMore; }
 

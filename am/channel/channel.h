@@ -74,7 +74,7 @@ static_assert(sizeof(ChannelHandle) == 64 && std::is_trivially_copyable_v<Channe
 static_assert(sizeof(ChannelHandle) <= kMaxArgumentBytes);
 
 // What has gone wrong on the channels of this process, by other processes' or its own fault, as far
-// as it could be seen. Checked builds throw Error instead of counting.
+// as it could be seen. Checked builds throw Error instead of counting. Only receivers' ends count.
 struct ChannelStats {
   std::uint64_t early = 0;        // puts that arrived while the buffer was in use
   std::uint64_t lost = 0;         // times that several puts arrived and one was reported

@@ -15,6 +15,8 @@
 
 namespace am::schedule {
 
+// A new one has a case in each switch of choice.cc: without one it is taken for an all-to-all, and
+// for no barrier.
 enum class Operation : std::uint8_t {
   kBarrier,
   kBroadcast,

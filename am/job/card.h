@@ -18,6 +18,8 @@
 namespace am {
 
 struct Card {
+  // Another one whenever anything changes that processes share: this, what is in shared memory
+  // (RegionHeader, mailboxes), and packets.
   static constexpr std::uint32_t kVersion = 9;
 
   std::uint32_t version;

@@ -67,7 +67,8 @@ inline constexpr Status mismatch(Shape shape) noexcept {
   return shape == kNoShape ? Status::kBadHandler : Status::kBadArguments;
 }
 
-// Whether [offset, offset + bytes) lies inside `extent`: kDelivered, or why not.
+// Whether [offset, offset + bytes) lies inside `extent`: kDelivered, or why not. Every check of a
+// place in a segment comes here: of senders by judge(), of receivers that copy, and of gets.
 inline Status check_place(const Extent& extent, std::uint64_t offset,
                           std::uint64_t bytes) noexcept {
   const bool empty = extent.bytes == 0 && bytes != 0;

@@ -46,7 +46,9 @@ struct WaitRecord {
 };
 static_assert(std::is_trivially_copyable_v<WaitRecord> && sizeof(WaitRecord) % 8 == 0);
 
-// One per process, written by it alone. All zeros is valid.
+// One per process, written by it alone. All zeros is valid. A layout that neighbours read
+// (Card::kVersion), and splitcrun (Control::kVersion). Snapshots are read by describe_process()
+// (am/job/stall) and Top (tools/splitcrun/top.h).
 class alignas(64) Activity {
  public:
   enum class State : std::uint32_t {

@@ -18,6 +18,9 @@ class Endpoint;
 
 namespace splitc::detail {
 
+// Those of integers alone are a range of these numbers, in has_op(). change_word() and
+// change_integer() make the change, and the latter takes any that it does not name for kXor. Macros
+// make the calls: word_atomic.h, splitc/rpc/atomic.h.
 enum class AtomicOp : std::uint8_t {
   kAdd,             // a
   kExchange,        // a

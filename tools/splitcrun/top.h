@@ -69,6 +69,7 @@ class Top {
 
   Row observe(Rank rank, bool is_stopped, Clock::time_point now, double passed_s);
   std::string line_of(const Row& row) const;
+  // Has the heads of the columns: one line for one node, one for several.
   std::string table(std::vector<Row> rows, double elapsed_s) const;
 
   const Options& options_;

@@ -97,7 +97,9 @@ struct Config {
   int node = -1;  // the pretended node of this process (splitcrun --nodes); -1: the real one
   std::optional<Rendezvous> rendezvous;
 
-  // What other launchers say. Used only when splitcrun and rendezvous say nothing.
+  // What other launchers say. Used only when splitcrun and rendezvous say nothing. Also asked for
+  // by make_bootstrap(), the functions of joined.cc, make_start_watch() (am/job/job.cc), and the
+  // doctor (tools/doctor/in_job.cc).
   bool pmix = false;  // there is a PMIx server
   std::optional<PmiConnection> pmi;
   std::string stranger;  // why the launcher cannot be talked to, with the remedy; "": no such one

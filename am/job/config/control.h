@@ -82,7 +82,7 @@ struct alignas(64) ControlRank {
 
 struct alignas(64) Control {
   static constexpr std::uint64_t kMagic = 0x6e75724374696c70;  // "plitCrun"
-  static constexpr std::uint32_t kVersion = 7;
+  static constexpr std::uint32_t kVersion = 7;  // another one if this, or Activity, changes
   static constexpr std::size_t kAbortBytes = 1024;
 
   std::uint64_t magic;

@@ -13,7 +13,7 @@ namespace am::link {
 
 // What is to go wrong with datagrams that this process sends (SPLITC_FAULT): how many of a million,
 // chosen at random from a seed; of a reliable link's packets, that they are late. For tests of what
-// is above.
+// is above. am/job/config/variables.cc gives each a name.
 struct FaultPlan {
   std::uint32_t drop = 0;     // never arrive
   std::uint32_t dup = 0;      // arrive twice

@@ -1,4 +1,5 @@
-// The checks, each of some facts and nothing else. Any thread; they throw nothing.
+// The checks, each of some facts and nothing else. Any thread; they throw nothing. Made by
+// check_all(), of Facts that tools/doctor/facts/gather.h fills.
 #pragma once
 
 #include <string>

@@ -14,8 +14,8 @@
 
 namespace am::doctor {
 
-// All of one machine but the network. `job` is kept as it is. Starts three processes, which end
-// before it returns. Some milliseconds.
+// All of one machine but the network, by the functions below, each of which network.cc calls. `job`
+// is kept unchanged. Starts three processes, which end before it returns. Some milliseconds.
 Facts gather_machine(const Config& config, const JobShape& job);
 
 // What depends on libfabric, and then what depends on the provider that would be used: memlock and
