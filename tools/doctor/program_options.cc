@@ -56,8 +56,8 @@ EXAMPLES
   splitc-doctor -n 8
   splitcrun -n 4 --nodes 2 splitc-doctor
   mpirun -n 64 splitc-doctor --json > doctor.json
-  splitcrun -n 8 --hosts a,b,c,d,e,f,g,h splitc-doctor --tune > limits
-  SPLITC_COLLECTIVES=./limits splitcrun ...
+  srun -N 8 -n 8 splitc-doctor --tune > limits
+  SPLITC_COLLECTIVES=./limits srun -N 8 -n 64 my_program
 )";
 
 constexpr const char* kInfoHelp = R"(NAME
