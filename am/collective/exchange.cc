@@ -18,7 +18,7 @@ struct Said {
 
 }  // namespace
 
-void Exchange::connect(Endpoint& endpoint, Tag tag, SourceLocation where) {
+void Exchange::connect(Endpoint& endpoint, Tag tag, Here where) {
   endpoint.set_tag(tag);
   const Router& router = endpoint.bundle().router();
   NodeRows names(router.size(), sizeof(Name));

@@ -32,7 +32,7 @@ class Exchange {
   // the values of all, by rank. Throws Error if the job ends meanwhile. Costs a message to the
   // launcher and back: it is for set-up. `where` is named by the report on a job that stands still.
   template <class T>
-  std::vector<T> exchange(const T& mine, SourceLocation where = SourceLocation::current()) {
+  std::vector<T> exchange(const T& mine, Here where = {}) {
     static_assert(std::is_trivially_copyable_v<T>, "exchange() copies the bytes of a value");
     static_assert(sizeof(T) <= kMaxBytes,
                   "exchange() takes at most 512 bytes; exchange an address of the rest");
@@ -50,7 +50,7 @@ class Exchange {
   // before, as requests may come as soon as another process returns. Throws Error if an index below
   // the number of processes is in use. Costs one exchange(); connections are made at their first
   // use.
-  void connect(Endpoint& endpoint, Tag tag = 1, SourceLocation where = SourceLocation::current());
+  void connect(Endpoint& endpoint, Tag tag = 1, Here where = {});
 
  private:
   // What each process passes, by rank. `call` at `where` waits.

@@ -226,7 +226,7 @@ bool Bundle::has_message() noexcept {
   return has_message_locked();
 }
 
-bool Bundle::wait(Events events, std::int64_t timeout_ns, SourceLocation where) {
+bool Bundle::wait(Events events, std::int64_t timeout_ns, Here where) {
   check_not_forked("Bundle::wait");
   if (handling()) refuse("Bundle::wait", "a handler may not wait; let it return first");
   if (events == Events::kNone) {

@@ -126,8 +126,7 @@ class Bundle {
   //
   // Returns true if the event has come, false after the time. Throws Error for Events::kNone, which
   // would never return, and in a handler or callback.
-  bool wait(Events events, std::int64_t timeout_ns = -1,
-            SourceLocation where = SourceLocation::current());
+  bool wait(Events events, std::int64_t timeout_ns = -1, Here where = {});
 
   // For event loops of the program (docs/progress.md#an-event-loop-of-the-program): a descriptor
   // that is readable when there is something to poll for, if arm() has said so. The bundle makes it
@@ -147,8 +146,7 @@ class Bundle {
   // try_request. Throws Error in a handler or callback, if it would have to poll. `where` is the
   // place of the call, which the report on a job that stands still names.
   template <class Condition>
-  void wait_until(Condition&& condition, Wake wake = Wake::kRung,
-                  SourceLocation where = SourceLocation::current()) {
+  void wait_until(Condition&& condition, Wake wake = Wake::kRung, Here where = {}) {
     wait_until(condition, wake, [&where] { return Reason{.call = {"Bundle::wait_until", where}}; });
   }
   // Waits on behalf of another call: explain() returns the Reason that the report shows. It is
@@ -171,7 +169,7 @@ class Bundle {
 
   // Endpoint::flush() of every endpoint in this bundle: waits until everything they have sent has
   // been handled, or has come back. Throws Error in a handler or callback.
-  void flush(SourceLocation where = SourceLocation::current()) { flush("Bundle::flush", where); }
+  void flush(Here where = {}) { flush("Bundle::flush", where); }
   void flush(const char* call, const SourceLocation& where);
 
   // Takes `endpoint` over from the bundle it is in (AM_MoveEndpoint), of which the caller has the

@@ -273,7 +273,7 @@ class Endpoint {
   // handled here. Polls all bundles of the thread. Messages that others send to this endpoint are
   // not waited for: that is Job::quiesce(). Throws Error in a handler or callback. Costs a message
   // and its answer for every translation with one-way requests in flight, and far, with any.
-  void flush(SourceLocation where = SourceLocation::current()) { flush("Endpoint::flush", where); }
+  void flush(Here where = {}) { flush("Endpoint::flush", where); }
 
   // Requests to `to` of one kind in flight: not answered yet, or, one-way, not reported as read.
   // What is read is reported several at a time; flush() asks for the rest.

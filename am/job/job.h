@@ -104,9 +104,7 @@ class Job final : public Exchange {
   // Costs, for N processes of a node with a core each, log2(N) one-way transfers of a cache line:
   // 133 to 147 ns for two; with more processes than cores two turns of the scheduler; across nodes,
   // log2(nodes) rounds of one packet per node.
-  void barrier(Bundle& bundle, SourceLocation where = SourceLocation::current()) {
-    barrier(bundle, "barrier", where);
-  }
+  void barrier(Bundle& bundle, Here where = {}) { barrier(bundle, "barrier", where); }
   // A barrier on behalf of another collective call, `call`.
   void barrier(Bundle& bundle, const char* call, const SourceLocation& where);
   // Its two halves, for work in between.
@@ -124,18 +122,14 @@ class Job final : public Exchange {
   //
   // Costs one barrier if nothing was sent since the last call, else two or more, and a flush of
   // every bundle of the calling thread.
-  void quiesce(Bundle& bundle, SourceLocation where = SourceLocation::current()) {
-    quiesce(bundle, "Job::quiesce", where);
-  }
+  void quiesce(Bundle& bundle, Here where = {}) { quiesce(bundle, "Job::quiesce", where); }
 
   // The last collective call: quiesce() for the bundles of all threads, which may not use them any
   // more; `bundle` is one of the calling thread. Afterwards no message has been lost and no other
   // process needs this one's endpoints or memory, so it may leave, with exit code 0. If a handler
   // throws out of it, call it again and it goes on. After a death (survives()) it waits for those
   // that live; what their handlers send from then on may be lost.
-  void finish(Bundle& bundle, SourceLocation where = SourceLocation::current()) {
-    finish(bundle, "Job::finish", where);
-  }
+  void finish(Bundle& bundle, Here where = {}) { finish(bundle, "Job::finish", where); }
   void finish(Bundle& bundle, const char* call, const SourceLocation& where);
 
   // For a catch block, to be appended to what(): " (thrown by handler on_ping of a message of rank

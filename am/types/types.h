@@ -158,9 +158,8 @@ const char* name_of(Kind kind) noexcept;
 // What a message is to its handler (AM-II's opcodes, without the kinds).
 enum class Role : std::uint8_t { kRequest, kOneWay, kReply };
 
-// A place in the source of a program: std::source_location, which clang 14 does not have. A default
-// argument SourceLocation::current() is the place of the call. Line 0: not known; but the address
-// may be to which the call returns.
+// A place in the source of a program: std::source_location, which clang 14 does not have. Line 0:
+// not known; but the address may be to which the call returns.
 //
 // One word, so that it travels in a register: a call with a location costs what it costs without,
 // and a loop of accesses writes none to memory. String literals lie below 2^48 on x86-64 and
@@ -208,6 +207,16 @@ class SourceLocation {
 };
 static_assert(sizeof(SourceLocation) == sizeof(void*));
 
+// A parameter of which the default argument is the place of the call: `void f(Here where = {})`.
+class Here : public SourceLocation {
+  struct None {};  // so that no name or number converts to a place
+
+ public:
+  constexpr Here(SourceLocation at) noexcept : SourceLocation(at) {}
+  Here(None = {}, const char* file = __builtin_FILE(), unsigned line = __builtin_LINE()) noexcept
+      : SourceLocation(current(file, line)) {}
+};
+
 // A call that the program has made: its name, which is static, and where it stands, for errors,
 // statistics, traces and the report on a job that stands still. Two words, which travel in
 // registers.
@@ -252,8 +261,7 @@ constexpr Call named(CheckedCall call, const char* name) noexcept {
 // place, and it costs nothing where it is not used.
 template <class T>
 struct Located {
-  constexpr Located(const T& operand, SourceLocation here = SourceLocation::current()) noexcept
-      : value(operand), where(here) {}
+  constexpr Located(const T& operand, Here here = {}) noexcept : value(operand), where(here) {}
   T value;
   SourceLocation where;
 };

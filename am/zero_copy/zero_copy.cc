@@ -56,7 +56,7 @@ void ZeroCopy::post(std::uint64_t tag, std::span<std::byte> memory, ZeroCopyCall
 }
 
 bool ZeroCopy::idle() const noexcept { return engine_->idle(); }
-void ZeroCopy::wait(SourceLocation where) {
+void ZeroCopy::wait(Here where) {
   engine_->bundle().wait_until([this] { return idle(); }, Wake::kRung,
                                [&] {
                                  return Reason{.call = {"ZeroCopy::wait", where},

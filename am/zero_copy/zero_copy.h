@@ -150,7 +150,7 @@ class ZeroCopy {
   // Whether every transfer and request that was started here is complete here, callbacks included.
   bool idle() const noexcept;
   // Waits, polling, until idle(). Throws Error in a handler or callback.
-  void wait(SourceLocation where = SourceLocation::current());
+  void wait(Here where = {});
 
   const ZeroCopyStats& stats() const noexcept;  // since it was made
 

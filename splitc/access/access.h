@@ -157,8 +157,7 @@ inline void write_at(global_ptr<T> p, std::ptrdiff_t i, const T& value, Call cal
 // Returns the object at `p`. Waits if it is on another node. An acquire: whatever the process that
 // wrote the value had written or seen before is visible now.
 template <class T>
-inline std::remove_cv_t<T> read(global_ptr<T> p,
-                                am::SourceLocation where = am::SourceLocation::current()) {
+inline std::remove_cv_t<T> read(global_ptr<T> p, am::Here where = {}) {
   return detail::read_at(p, 0, {"read", where});
 }
 
@@ -166,8 +165,7 @@ inline std::remove_cv_t<T> read(global_ptr<T> p,
 // process has written or seen before is visible to a process that reads `value`. On return a far
 // write has been performed at its target, and every process sees it.
 template <detail::writable T>
-inline void write(global_ptr<T> p, const std::type_identity_t<T>& value,
-                  am::SourceLocation where = am::SourceLocation::current()) {
+inline void write(global_ptr<T> p, const std::type_identity_t<T>& value, am::Here where = {}) {
   detail::write_at(p, 0, value, {"write", where});
 }
 

@@ -77,8 +77,7 @@ inline std::size_t bytes_of(std::span<T> local, Call call) {
 
 // Copies `bytes` bytes from `from` on to `local`. On return they are there. An acquire, as read().
 template <class T>
-inline void bulk_read(void* local, global_ptr<T> from, std::size_t bytes,
-                      am::SourceLocation where = am::SourceLocation::current()) {
+inline void bulk_read(void* local, global_ptr<T> from, std::size_t bytes, am::Here where = {}) {
   detail::check_bulk(from, bytes, {"bulk_read", where});
   std::byte* const base = detail::base_of(from.bits());
   if (base == detail::far_base()) [[unlikely]]
@@ -91,7 +90,7 @@ inline void bulk_read(void* local, global_ptr<T> from, std::size_t bytes,
 // every process, and `local` may be reused. A release, as write().
 template <detail::writable T>
 inline void bulk_write(global_ptr<T> to, const void* local, std::size_t bytes,
-                       am::SourceLocation where = am::SourceLocation::current()) {
+                       am::Here where = {}) {
   detail::check_bulk(to, bytes, {"bulk_write", where});
   std::byte* const base = detail::base_of(to.bits());
   if (base == detail::far_base()) [[unlikely]]
@@ -103,8 +102,7 @@ inline void bulk_write(global_ptr<T> to, const void* local, std::size_t bytes,
 // Starts copying `bytes` bytes from `from` on to `local`, which must live, and be left alone, until
 // completion: sync(), or sync() of the handle. Waits only while the network has no room.
 template <class T>
-inline handle bulk_get(void* local, global_ptr<T> from, std::size_t bytes,
-                       am::SourceLocation where = am::SourceLocation::current()) {
+inline handle bulk_get(void* local, global_ptr<T> from, std::size_t bytes, am::Here where = {}) {
   detail::check_bulk(from, bytes, {"bulk_get", where});
   std::byte* const base = detail::base_of(from.bits());
   if (base == detail::far_base()) [[unlikely]]
@@ -116,7 +114,7 @@ inline handle bulk_get(void* local, global_ptr<T> from, std::size_t bytes,
 // completion: sync(), or sync() of the handle. Waits only while the network has no room.
 template <detail::writable T>
 inline handle bulk_put(global_ptr<T> to, const void* local, std::size_t bytes,
-                       am::SourceLocation where = am::SourceLocation::current()) {
+                       am::Here where = {}) {
   detail::check_bulk(to, bytes, {"bulk_put", where});
   std::byte* const base = detail::base_of(to.bits());
   if (base == detail::far_base()) [[unlikely]]
@@ -131,7 +129,7 @@ inline handle bulk_put(global_ptr<T> to, const void* local, std::size_t bytes,
 template <detail::writable T>
 inline void bulk_store(global_ptr<T> to, const void* local, std::size_t bytes,
                        store_counter& counter = store_counter::default_counter(),
-                       am::SourceLocation where = am::SourceLocation::current()) {
+                       am::Here where = {}) {
   detail::check_bulk(to, bytes, {"bulk_store", where});
   std::byte* const base = detail::base_of(to.bits());
   if (base == detail::far_base()) [[unlikely]]
@@ -150,7 +148,7 @@ inline void bulk_store(global_ptr<T> to, const void* local, std::size_t bytes,
 template <detail::writable T>
 inline handle start_bulk_store(global_ptr<T> to, const void* local, std::size_t bytes,
                                store_counter& counter = store_counter::default_counter(),
-                               am::SourceLocation where = am::SourceLocation::current()) {
+                               am::Here where = {}) {
   detail::check_bulk(to, bytes, {"start_bulk_store", where});
   std::byte* const base = detail::base_of(to.bits());
   if (base == detail::far_base()) [[unlikely]]
@@ -163,40 +161,37 @@ inline handle start_bulk_store(global_ptr<T> to, const void* local, std::size_t 
 // The bulk calls for elements, which give the length. A temporary is refused by the compiler where
 // the call is split-phase, since it would be gone while its bytes are in flight.
 template <elements R>
-inline void bulk_read(R&& local, global_ptr<const detail::ValueOf<R>> from,
-                      am::SourceLocation where = am::SourceLocation::current()) {
+inline void bulk_read(R&& local, global_ptr<const detail::ValueOf<R>> from, am::Here where = {}) {
   const auto to = detail::destination_of(local);
   bulk_read(to.data(), from, detail::bytes_of(to, {"bulk_read", where}), where);
 }
 template <detail::writable T>
 inline void bulk_write(global_ptr<T> to, std::span<std::type_identity_t<const T>> local,
-                       am::SourceLocation where = am::SourceLocation::current()) {
+                       am::Here where = {}) {
   bulk_write(to, local.data(), detail::bytes_of(local, {"bulk_write", where}), where);
 }
 template <lasting_elements R>
-inline handle bulk_get(R&& local, global_ptr<const detail::ValueOf<R>> from,
-                       am::SourceLocation where = am::SourceLocation::current()) {
+inline handle bulk_get(R&& local, global_ptr<const detail::ValueOf<R>> from, am::Here where = {}) {
   const auto to = detail::destination_of(local);
   return bulk_get(to.data(), from, detail::bytes_of(to, {"bulk_get", where}), where);
 }
 template <detail::writable T, lasting_elements R>
 requires std::is_same_v<detail::ValueOf<R>, T>
-inline handle bulk_put(global_ptr<T> to, R&& local,
-                       am::SourceLocation where = am::SourceLocation::current()) {
+inline handle bulk_put(global_ptr<T> to, R&& local, am::Here where = {}) {
   const auto from = detail::span_of(local);
   return bulk_put(to, from.data(), detail::bytes_of(from, {"bulk_put", where}), where);
 }
 template <detail::writable T>
 inline void bulk_store(global_ptr<T> to, std::span<std::type_identity_t<const T>> local,
                        store_counter& counter = store_counter::default_counter(),
-                       am::SourceLocation where = am::SourceLocation::current()) {
+                       am::Here where = {}) {
   bulk_store(to, local.data(), detail::bytes_of(local, {"bulk_store", where}), counter, where);
 }
 template <detail::writable T, lasting_elements R>
 requires std::is_same_v<detail::ValueOf<R>, T>
 inline handle start_bulk_store(global_ptr<T> to, R&& local,
                                store_counter& counter = store_counter::default_counter(),
-                               am::SourceLocation where = am::SourceLocation::current()) {
+                               am::Here where = {}) {
   const auto from = detail::span_of(local);
   return start_bulk_store(to, from.data(), detail::bytes_of(from, {"start_bulk_store", where}),
                           counter, where);
@@ -205,29 +200,27 @@ inline handle start_bulk_store(global_ptr<T> to, R&& local,
 // The bulk calls from or to the place that a spread pointer points to: the range lies in the memory
 // of that one process, as everywhere here, and does not go on at the next one.
 template <class T>
-inline void bulk_read(void* local, spread_ptr<T> from, std::size_t bytes,
-                      am::SourceLocation where = am::SourceLocation::current()) {
+inline void bulk_read(void* local, spread_ptr<T> from, std::size_t bytes, am::Here where = {}) {
   bulk_read(local, global_ptr<T>(from), bytes, where);
 }
 template <detail::writable T>
 inline void bulk_write(spread_ptr<T> to, const void* local, std::size_t bytes,
-                       am::SourceLocation where = am::SourceLocation::current()) {
+                       am::Here where = {}) {
   bulk_write(global_ptr<T>(to), local, bytes, where);
 }
 template <class T>
-inline handle bulk_get(void* local, spread_ptr<T> from, std::size_t bytes,
-                       am::SourceLocation where = am::SourceLocation::current()) {
+inline handle bulk_get(void* local, spread_ptr<T> from, std::size_t bytes, am::Here where = {}) {
   return bulk_get(local, global_ptr<T>(from), bytes, where);
 }
 template <detail::writable T>
 inline handle bulk_put(spread_ptr<T> to, const void* local, std::size_t bytes,
-                       am::SourceLocation where = am::SourceLocation::current()) {
+                       am::Here where = {}) {
   return bulk_put(global_ptr<T>(to), local, bytes, where);
 }
 template <detail::writable T>
 inline void bulk_store(spread_ptr<T> to, const void* local, std::size_t bytes,
                        store_counter& counter = store_counter::default_counter(),
-                       am::SourceLocation where = am::SourceLocation::current()) {
+                       am::Here where = {}) {
   bulk_store(global_ptr<T>(to), local, bytes, counter, where);
 }
 

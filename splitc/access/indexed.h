@@ -104,7 +104,7 @@ std::vector<FarElement> sort_out(std::span<P> pointers, std::size_t local, Call 
 // completion: sync(), or sync() of the handle.
 template <lasting_elements R, detail::indices_like I>
 inline handle get_indexed(R&& local, global_ptr<const detail::ValueOf<R>> base, const I& indices,
-                          am::SourceLocation where = am::SourceLocation::current()) {
+                          am::Here where = {}) {
   const detail::Call call("get_indexed", where);
   const auto to = detail::destination_of(local);
   return detail::get_shape(detail::local_array(to),
@@ -115,8 +115,7 @@ inline handle get_indexed(R&& local, global_ptr<const detail::ValueOf<R>> base, 
 // at sync(), or sync() of the handle.
 template <detail::writable T, detail::indices_like I>
 inline handle put_indexed(global_ptr<T> base, const I& indices,
-                          std::span<std::type_identity_t<const T>> local,
-                          am::SourceLocation where = am::SourceLocation::current()) {
+                          std::span<std::type_identity_t<const T>> local, am::Here where = {}) {
   const detail::Call call("put_indexed", where);
   return detail::put_shape(detail::global_list(base, detail::span_of(indices), local.size(), call),
                            detail::local_array(local), call);
@@ -127,7 +126,7 @@ template <detail::writable T, detail::indices_like I>
 inline void store_indexed(global_ptr<T> base, const I& indices,
                           std::span<std::type_identity_t<const T>> local,
                           store_counter& counter = store_counter::default_counter(),
-                          am::SourceLocation where = am::SourceLocation::current()) {
+                          am::Here where = {}) {
   const detail::Call call("store_indexed", where);
   detail::store_shape(detail::global_list(base, detail::span_of(indices), local.size(), call),
                       detail::local_array(local), counter, call);
@@ -136,7 +135,7 @@ inline void store_indexed(global_ptr<T> base, const I& indices,
 // Starts copying *from[i] to local[i], for all i: as get_indexed, from any processes.
 template <lasting_elements R>
 inline handle get_each(R&& local_elements, std::span<const global_ptr<detail::ValueOf<R>>> from,
-                       am::SourceLocation where = am::SourceLocation::current()) {
+                       am::Here where = {}) {
   using T = detail::ValueOf<R>;
   const detail::Call call("get_each", where);
   const std::span<T> local = detail::destination_of(local_elements);
@@ -149,8 +148,7 @@ inline handle get_each(R&& local_elements, std::span<const global_ptr<detail::Va
 // Starts copying local[i] to *to[i], for all i: as put_indexed, to any processes.
 template <elements R>
 inline handle put_each(std::span<const global_ptr<detail::ValueOf<const R>>> to,
-                       const R& local_elements,
-                       am::SourceLocation where = am::SourceLocation::current()) {
+                       const R& local_elements, am::Here where = {}) {
   using T = detail::ValueOf<const R>;
   const detail::Call call("put_each", where);
   const std::span<const T> local = detail::span_of(local_elements);
@@ -165,7 +163,7 @@ template <elements R>
 inline void store_each(std::span<const global_ptr<detail::ValueOf<const R>>> to,
                        const R& local_elements,
                        store_counter& counter = store_counter::default_counter(),
-                       am::SourceLocation where = am::SourceLocation::current()) {
+                       am::Here where = {}) {
   using T = detail::ValueOf<const R>;
   const detail::Call call("store_each", where);
   const std::span<const T> local = detail::span_of(local_elements);

@@ -102,7 +102,7 @@ inline handle put_at(global_ptr<T> p, std::ptrdiff_t i, const T& value, am::Sour
 // Returns a handle to wait for this operation alone; it may be dropped, as sync() waits for all.
 template <class T>
 inline handle get(std::type_identity_t<std::remove_cv_t<T>>& local, global_ptr<T> p,
-                  am::SourceLocation where = am::SourceLocation::current()) {
+                  am::Here where = {}) {
   return detail::get_at<T>(local, p, 0, where);
 }
 
@@ -111,8 +111,7 @@ inline handle get(std::type_identity_t<std::remove_cv_t<T>>& local, global_ptr<T
 //
 // Returns a handle to wait for this operation alone; it may be dropped, as sync() waits for all.
 template <detail::writable T>
-inline handle put(global_ptr<T> p, const std::type_identity_t<T>& value,
-                  am::SourceLocation where = am::SourceLocation::current()) {
+inline handle put(global_ptr<T> p, const std::type_identity_t<T>& value, am::Here where = {}) {
   return detail::put_at<T>(p, 0, value, where);
 }
 

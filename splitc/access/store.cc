@@ -89,7 +89,7 @@ bool store_counter::try_wait(std::uint64_t bytes) {
   return true;
 }
 
-void store_counter::wait(std::uint64_t bytes, am::SourceLocation where) {
+void store_counter::wait(std::uint64_t bytes, am::Here where) {
   detail::check_may_wait({"store_sync", where});
   detail::wait_polling([&] { return available() >= bytes; }, am::Wake::kRung,
                        [&] {
@@ -214,7 +214,7 @@ am::LearningStats learned_stores() {
   return detail::has_far_peers() ? detail::context().remote->learning() : am::LearningStats{};
 }
 
-void all_store_sync(am::SourceLocation where) {
+void all_store_sync(am::Here where) {
   sync();
   store_counter::default_counter().wait_all(where);
 }

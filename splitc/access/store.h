@@ -78,7 +78,7 @@ class store_counter {
   // consumes them. Bytes beyond that stay for the next wait. Throws Error in a handler or in
   // another thread. Each poll costs one load per thread of the node that has stored here, and one
   // for all other nodes together.
-  void wait(std::uint64_t bytes, am::SourceLocation where = am::SourceLocation::current());
+  void wait(std::uint64_t bytes, am::Here where = {});
   // Consumes `bytes` without waiting: polls once if they are not here yet, as stores from other
   // nodes land in polls only, and returns false, having consumed nothing, if they still are not. In
   // a handler it does not poll. Throws what a handler throws.
@@ -94,9 +94,7 @@ class store_counter {
   // counter meanwhile, nor other threads. Costs, on one node, a barrier, a store for each process
   // that this one has stored at, and a load for each that has stored here; across nodes, one
   // reduction of two numbers, repeated until all that was sent has been received.
-  void wait_all(am::SourceLocation where = am::SourceLocation::current()) {
-    wait_all(detail::Call("all_store_sync", where));
-  }
+  void wait_all(am::Here where = {}) { wait_all(detail::Call("all_store_sync", where)); }
   void wait_all(detail::Call call);  // on behalf of `call`
 
   // Counts `bytes` that this process has just written at the global pointer `bits`, of a process of
@@ -181,8 +179,7 @@ am::LearningStats learned_stores();
 // adds sizeof(T) to the target's `counter` when it has landed.
 template <detail::writable T>
 inline void store(global_ptr<T> p, const std::type_identity_t<T>& value,
-                  store_counter& counter = store_counter::default_counter(),
-                  am::SourceLocation where = am::SourceLocation::current()) {
+                  store_counter& counter = store_counter::default_counter(), am::Here where = {}) {
   detail::check_access(p, 0, {"store", where});
   std::byte* const base = detail::store_base_of(p.bits());
   if (base == detail::far_base()) [[unlikely]] {
@@ -203,12 +200,10 @@ inline void store(const global_ref<T>& r, const std::type_identity_t<T>& value,
 
 // Waits until `bytes` of stores have landed at this process, on the default counter or on
 // `counter`, and consumes them: store_counter::wait(). Split-C's store_sync.
-inline void store_sync(std::uint64_t bytes,
-                       am::SourceLocation where = am::SourceLocation::current()) {
+inline void store_sync(std::uint64_t bytes, am::Here where = {}) {
   store_counter::default_counter().wait(bytes, where);
 }
-inline void store_sync(std::uint64_t bytes, store_counter& counter,
-                       am::SourceLocation where = am::SourceLocation::current()) {
+inline void store_sync(std::uint64_t bytes, store_counter& counter, am::Here where = {}) {
   counter.wait(bytes, where);
 }
 void store(detail::refused<"store(p, value): the value has the type of the elements, not "
@@ -220,6 +215,6 @@ void store_sync() = delete;  // store_sync(bytes): how many bytes of stores are 
 inline void reset_store_sync() { store_counter::default_counter().reset(); }
 // Collective: a sync(), and then wait_all() of the default counter. So all gets, puts and stores of
 // all processes before it are visible to every process after it. Split-C's all_store_sync.
-void all_store_sync(am::SourceLocation where = am::SourceLocation::current());
+void all_store_sync(am::Here where = {});
 
 }  // namespace splitc

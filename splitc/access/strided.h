@@ -79,15 +79,14 @@ LocalShape local_shape(const T* local, const strided& shape, Call call) {
 template <detail::writable T>
 inline handle get_strided(T* local, const strided& local_shape,
                           global_ptr<std::type_identity_t<const T>> from, const strided& from_shape,
-                          am::SourceLocation where = am::SourceLocation::current()) {
+                          am::Here where = {}) {
   const detail::Call call("get_strided", where);
   const auto theirs = detail::global_shape(from, from_shape, local_shape.size(), call);
   return detail::get_shape(detail::local_shape(local, local_shape, call), theirs, call);
 }
 template <lasting_elements R>
 inline handle get_strided(R&& local, global_ptr<const detail::ValueOf<R>> from,
-                          const strided& from_shape,
-                          am::SourceLocation where = am::SourceLocation::current()) {
+                          const strided& from_shape, am::Here where = {}) {
   const detail::Call call("get_strided", where);
   const auto to = detail::destination_of(local);
   const auto theirs = detail::global_shape(from, from_shape, to.size(), call);
@@ -100,15 +99,14 @@ inline handle get_strided(R&& local, global_ptr<const detail::ValueOf<R>> from,
 template <detail::writable T>
 inline handle put_strided(global_ptr<T> to, const strided& to_shape,
                           const std::type_identity_t<T>* local, const strided& local_shape,
-                          am::SourceLocation where = am::SourceLocation::current()) {
+                          am::Here where = {}) {
   const detail::Call call("put_strided", where);
   const auto theirs = detail::global_shape(to, to_shape, local_shape.size(), call);
   return detail::put_shape(theirs, detail::local_shape(local, local_shape, call), call);
 }
 template <detail::writable T>
 inline handle put_strided(global_ptr<T> to, const strided& to_shape,
-                          std::span<std::type_identity_t<const T>> local,
-                          am::SourceLocation where = am::SourceLocation::current()) {
+                          std::span<std::type_identity_t<const T>> local, am::Here where = {}) {
   const detail::Call call("put_strided", where);
   const auto theirs = detail::global_shape(to, to_shape, local.size(), call);
   return detail::put_shape(theirs, detail::local_array(local), call);
@@ -120,7 +118,7 @@ template <detail::writable T>
 inline void store_strided(global_ptr<T> to, const strided& to_shape,
                           const std::type_identity_t<T>* local, const strided& local_shape,
                           store_counter& counter = store_counter::default_counter(),
-                          am::SourceLocation where = am::SourceLocation::current()) {
+                          am::Here where = {}) {
   const detail::Call call("store_strided", where);
   const auto theirs = detail::global_shape(to, to_shape, local_shape.size(), call);
   detail::store_shape(theirs, detail::local_shape(local, local_shape, call), counter, call);
@@ -129,7 +127,7 @@ template <detail::writable T>
 inline void store_strided(global_ptr<T> to, const strided& to_shape,
                           std::span<std::type_identity_t<const T>> local,
                           store_counter& counter = store_counter::default_counter(),
-                          am::SourceLocation where = am::SourceLocation::current()) {
+                          am::Here where = {}) {
   const detail::Call call("store_strided", where);
   const auto theirs = detail::global_shape(to, to_shape, local.size(), call);
   detail::store_shape(theirs, detail::local_array(local), counter, call);

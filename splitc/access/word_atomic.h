@@ -113,23 +113,20 @@ inline handle start_change_at(T* before, global_ptr<T> p, T a, Call call, T b = 
 // for a reference, as in fetch_and_add(a[i], 1); and a split-phase one with `before`, or without.
 #define SPLITC_ATOMIC(name, words, op)                                                            \
   template <words T>                                                                              \
-  T name(global_ptr<T> p, std::type_identity_t<T> x,                                              \
-         am::SourceLocation where = am::SourceLocation::current()) {                              \
+  T name(global_ptr<T> p, std::type_identity_t<T> x, am::Here where = {}) {                       \
     return detail::change_at<detail::AtomicOp::op>(p, x, T(), {#name, where});                    \
   }                                                                                               \
   template <words T>                                                                              \
-  T name(const global_ref<T>& r, std::type_identity_t<T> x,                                       \
-         am::SourceLocation where = am::SourceLocation::current()) {                              \
+  T name(const global_ref<T>& r, std::type_identity_t<T> x, am::Here where = {}) {                \
     return name(&r, x, where);                                                                    \
   }                                                                                               \
   template <words T>                                                                              \
   handle start_##name(T& before, global_ptr<T> p, std::type_identity_t<T> x,                      \
-                      am::SourceLocation where = am::SourceLocation::current()) {                 \
+                      am::Here where = {}) {                                                      \
     return detail::start_change_at<detail::AtomicOp::op>(&before, p, x, {"start_" #name, where}); \
   }                                                                                               \
   template <words T>                                                                              \
-  handle start_##name(global_ptr<T> p, std::type_identity_t<T> x,                                 \
-                      am::SourceLocation where = am::SourceLocation::current()) {                 \
+  handle start_##name(global_ptr<T> p, std::type_identity_t<T> x, am::Here where = {}) {          \
     return detail::start_change_at<detail::AtomicOp::op, T>(nullptr, p, x,                        \
                                                             {"start_" #name, where});             \
   }
@@ -145,32 +142,30 @@ SPLITC_ATOMIC(exchange, atomic_number, kExchange)
 // Writes `desired` if the value before is `expected`; it did so if `expected` is returned.
 template <atomic_word T>
 T cmp_and_swap(global_ptr<T> p, std::type_identity_t<T> expected, std::type_identity_t<T> desired,
-               am::SourceLocation where = am::SourceLocation::current()) {
+               am::Here where = {}) {
   return detail::change_at<detail::AtomicOp::kCompareAndSwap>(p, desired, expected,
                                                               {"cmp_and_swap", where});
 }
 template <atomic_word T>
 T cmp_and_swap(const global_ref<T>& r, std::type_identity_t<T> expected,
-               std::type_identity_t<T> desired,
-               am::SourceLocation where = am::SourceLocation::current()) {
+               std::type_identity_t<T> desired, am::Here where = {}) {
   return cmp_and_swap(&r, expected, desired, where);
 }
 // `before` is not optional: it alone says whether the swap has taken place.
 template <atomic_word T>
 handle start_cmp_and_swap(T& before, global_ptr<T> p, std::type_identity_t<T> expected,
-                          std::type_identity_t<T> desired,
-                          am::SourceLocation where = am::SourceLocation::current()) {
+                          std::type_identity_t<T> desired, am::Here where = {}) {
   return detail::start_change_at<detail::AtomicOp::kCompareAndSwap>(
       &before, p, desired, {"start_cmp_and_swap", where}, expected);
 }
 // Sets the word to 1 and returns its old value. As a lock: a process that gets 0 holds it, and
 // releases it by writing 0.
 template <atomic_word T>
-T test_and_set(global_ptr<T> p, am::SourceLocation where = am::SourceLocation::current()) {
+T test_and_set(global_ptr<T> p, am::Here where = {}) {
   return detail::change_at<detail::AtomicOp::kExchange>(p, T(1), T(), {"test_and_set", where});
 }
 template <atomic_word T>
-T test_and_set(const global_ref<T>& r, am::SourceLocation where = am::SourceLocation::current()) {
+T test_and_set(const global_ref<T>& r, am::Here where = {}) {
   return test_and_set(&r, where);
 }
 #define SPLITC_OTHERWISE(call, name, type)                                            \

@@ -135,8 +135,7 @@ void for_each_mine(const Array& array, F&& f) {
 
 // Calls f(i, x, y), or f(i, j, x, y), with the elements of both arrays. They may be the same.
 template <spread A, spread B, class F>
-void for_each_mine(const A& a, const B& b, F&& f,
-                   am::SourceLocation where = am::SourceLocation::current()) {
+void for_each_mine(const A& a, const B& b, F&& f, am::Here where = {}) {
   if (a.map() != b.map()) detail::refuse_layouts(a.map(), b.map(), {"for_each_mine", where});
   auto* const x = a.mine().data();
   auto* const y = b.mine().data();

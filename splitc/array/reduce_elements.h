@@ -102,8 +102,7 @@ R reduce_some(const Array& array, Op op, Project& project, Call call) {
 
 // The sum of all elements; a value-initialised one, 0, if there are none.
 template <spread Array, class Project = std::identity>
-auto all_sum(const Array& array, Project project = {},
-             am::SourceLocation where = am::SourceLocation::current()) {
+auto all_sum(const Array& array, Project project = {}, am::Here where = {}) {
   using R = detail::projected<Array, Project>;
   R sum{};
   detail::for_each_piece(
@@ -114,14 +113,12 @@ auto all_sum(const Array& array, Project project = {},
 // The least and the greatest, by <. A NaN is neither less nor greater than anything, so it may be
 // the result: what comes of one depends on where it stands.
 template <spread Array, class Project = std::identity>
-auto all_min(const Array& array, Project project = {},
-             am::SourceLocation where = am::SourceLocation::current()) {
+auto all_min(const Array& array, Project project = {}, am::Here where = {}) {
   return detail::reduce_some<detail::projected<Array, Project>>(array, minimum(), project,
                                                                 {"all_min", where});
 }
 template <spread Array, class Project = std::identity>
-auto all_max(const Array& array, Project project = {},
-             am::SourceLocation where = am::SourceLocation::current()) {
+auto all_max(const Array& array, Project project = {}, am::Here where = {}) {
   return detail::reduce_some<detail::projected<Array, Project>>(array, maximum(), project,
                                                                 {"all_max", where});
 }
@@ -130,7 +127,7 @@ auto all_max(const Array& array, Project project = {},
 // communicates nothing. Returns op(init, result), and init if there are no elements.
 template <spread Array, class R, class Op, class Project = std::identity>
 R all_reduce_elements(const Array& array, R init, Op op, Project project = {},
-                      am::SourceLocation where = am::SourceLocation::current()) {
+                      am::Here where = {}) {
   const detail::Partial<R> result =
       detail::reduce_all<R>(array, op, project, {"all_reduce_elements", where});
   return result.there ? static_cast<R>(op(init, result.value)) : init;

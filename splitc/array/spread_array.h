@@ -110,16 +110,14 @@ class spread_array {
   using value_type = T;
 
   // `n` elements, laid out as `how` says. Collective.
-  explicit spread_array(std::size_t n, layout how = cyclic,
-                        am::SourceLocation where = am::SourceLocation::current())
+  explicit spread_array(std::size_t n, layout how = cyclic, am::Here where = {})
       : map_(n, how.block(n, procs()), procs()),
         offset_(detail::all_allocate(
             detail::local_bytes(map_.capacity(), sizeof(T), {"spread_array", where}),
             {"spread_array", where}, n)) {}
   // `blocks` blocks of `block` elements, block k on process k mod procs(): Split-C's
   // T A[blocks]::[block]. Collective.
-  spread_array(std::size_t blocks, std::size_t block,
-               am::SourceLocation where = am::SourceLocation::current())
+  spread_array(std::size_t blocks, std::size_t block, am::Here where = {})
       : spread_array(detail::product(blocks, "blocks", block, "elements", {"spread_array", where}),
                      block_cyclic(block), where) {}
   // Collective, unless moved from.
@@ -148,8 +146,7 @@ class spread_array {
   }
   // The pointer to element i. Its arithmetic stays on that process: pointer(i) + 1 is the element
   // that lies behind it there, which need not be i + 1.
-  global_ptr<T> pointer(std::size_t i,
-                        am::SourceLocation where = am::SourceLocation::current()) const {
+  global_ptr<T> pointer(std::size_t i, am::Here where = {}) const {
     detail::check_index(i, size(), {"spread_array", where});
     return {map_.owner(i), offset_ + map_.local(i) * sizeof(T)};
   }
@@ -164,8 +161,7 @@ class spread_array {
 
   // The elements of process `proc`, which are contiguous: the pointer to the first, and how many
   // there are, maybe none. For bulk operations. Checked builds throw Error if there is no `proc`.
-  global_ptr<T> on(std::uint32_t proc,
-                   am::SourceLocation where = am::SourceLocation::current()) const {
+  global_ptr<T> on(std::uint32_t proc, am::Here where = {}) const {
     detail::check_local_proc(proc, {"spread_array::on", where});
     return {proc, offset_};
   }

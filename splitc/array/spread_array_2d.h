@@ -86,7 +86,7 @@ class tile_view {
   std::size_t stride() const noexcept { return stride_; }    // elements from one row to the next
   T* data() const noexcept { return first_; }
   // Row `a` of the tile, contiguous; and element `b` of it.
-  std::span<T> row(std::size_t a, am::SourceLocation where = am::SourceLocation::current()) const {
+  std::span<T> row(std::size_t a, am::Here where = {}) const {
     detail::check_local_index(a, rows_, {"tile_view::row", where});
     return {first_ + a * stride_, columns_};
   }
@@ -94,8 +94,7 @@ class tile_view {
   std::span<T> operator[](detail::Index a) const {
     return row(static_cast<std::size_t>(a.value), a.where);
   }
-  T& operator()(std::size_t a, std::size_t b,
-                am::SourceLocation where = am::SourceLocation::current()) const {
+  T& operator()(std::size_t a, std::size_t b, am::Here where = {}) const {
     detail::check_local_index(a, rows_, {"tile_view, row", where});
     detail::check_local_index(b, columns_, {"tile_view, column", where});
     return first_[a * stride_ + b];
@@ -158,15 +157,14 @@ class spread_array_2d {
   // columns: 1 if cyclic, b if block_cyclic(b); if blocked, so many that each process gets about
   // one tile (see tiling). Collective.
   spread_array_2d(std::size_t rows, std::size_t columns, layout by_row = cyclic,
-                  layout by_column = cyclic,
-                  am::SourceLocation where = am::SourceLocation::current())
+                  layout by_column = cyclic, am::Here where = {})
       : map_(rows, columns, by_row, by_column, procs()),
         memory_(detail::product(map_.slots(), "tiles", procs(), "processes",
                                 {"spread_array_2d", where}),
                 map_.tile_elements(), where) {}
   // v by w tiles of q by r elements. Collective.
   static spread_array_2d of_tiles(std::size_t v, std::size_t w, std::size_t q, std::size_t r,
-                                  am::SourceLocation where = am::SourceLocation::current()) {
+                                  am::Here where = {}) {
     const detail::Call call("spread_array_2d::of_tiles", where);
     return {detail::product(v, "tiles", q, "rows", call),
             detail::product(w, "tiles", r, "columns", call), block_cyclic(q), block_cyclic(r),
@@ -193,12 +191,10 @@ class spread_array_2d {
 
   // The element in row i and column j, to be read or written; the pointer to it; and the process
   // that owns it. The first two throw Error, in every build, if there is none.
-  global_ref<T> operator()(std::size_t i, std::size_t j,
-                           am::SourceLocation where = am::SourceLocation::current()) const {
+  global_ref<T> operator()(std::size_t i, std::size_t j, am::Here where = {}) const {
     return global_ref<T>(pointer(i, j, where), 0, where);
   }
-  global_ptr<T> pointer(std::size_t i, std::size_t j,
-                        am::SourceLocation where = am::SourceLocation::current()) const {
+  global_ptr<T> pointer(std::size_t i, std::size_t j, am::Here where = {}) const {
     detail::check_index(i, rows(), {"spread_array_2d, row", where});
     detail::check_index(j, columns(), {"spread_array_2d, column", where});
     return on(owner(i, j), where) + static_cast<std::ptrdiff_t>(map_.place(i, j));
@@ -213,14 +209,12 @@ class spread_array_2d {
   std::uint32_t tile_owner(std::size_t ti, std::size_t tj) const noexcept {
     return map_.owner(ti, tj);
   }
-  global_ptr<T> tile_pointer(std::size_t ti, std::size_t tj,
-                             am::SourceLocation where = am::SourceLocation::current()) const {
+  global_ptr<T> tile_pointer(std::size_t ti, std::size_t tj, am::Here where = {}) const {
     check_tile(ti, tj, where);
     return on(map_.owner(ti, tj), where) +
            static_cast<std::ptrdiff_t>(map_.slot(ti, tj) * map_.tile_elements());
   }
-  tile_view<T> tile(std::size_t ti, std::size_t tj,
-                    am::SourceLocation where = am::SourceLocation::current()) const {
+  tile_view<T> tile(std::size_t ti, std::size_t tj, am::Here where = {}) const {
     check_tile(ti, tj, where);
     if (map_.owner(ti, tj) != my_proc()) detail::refuse_tile(ti, tj, map_.owner(ti, tj), where);
     return {memory_.mine().data() + map_.slot(ti, tj) * map_.tile_elements(),
@@ -230,8 +224,7 @@ class spread_array_2d {
   my_2d my_tiles() const { return {tile_rows(), tile_columns()}; }
 
   // The tiles of process `proc`, which are contiguous, q() * r() elements each.
-  global_ptr<T> on(std::uint32_t proc,
-                   am::SourceLocation where = am::SourceLocation::current()) const {
+  global_ptr<T> on(std::uint32_t proc, am::Here where = {}) const {
     return memory_.on(proc, where);
   }
   // Those of this process as ordinary memory, valid while the array lives. At the edges of the

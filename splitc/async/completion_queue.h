@@ -58,7 +58,7 @@ class completion_queue {
     return take();
   }
   // Waits, polling, until there is one. Throws Error if none will come.
-  T pop(am::SourceLocation where = am::SourceLocation::current()) {
+  T pop(am::Here where = {}) {
     const auto ended = [this] { return !done_.empty() || pending_ == 0; };
     if (!ended()) wait_until(ended, where);  // tasks go on
     if (done_.empty()) {

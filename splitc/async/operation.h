@@ -90,8 +90,7 @@ namespace splitc {
 // Errors, routes and costs are those of get(local, p) (splitc/access/split_phase.h), and the value
 // is copied once more.
 template <class T>
-[[nodiscard]] future<std::remove_cv_t<T>> get(
-    global_ptr<T> p, am::SourceLocation where = am::SourceLocation::current()) {
+[[nodiscard]] future<std::remove_cv_t<T>> get(global_ptr<T> p, am::Here where = {}) {
   using Value = std::remove_cv_t<T>;
   detail::RpcSlot& slot = detail::rpc_calls({"get", where}).take_slot();
   future<Value> value(slot);  // gives it back if this throws

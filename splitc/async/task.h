@@ -96,7 +96,7 @@ struct TaskFrame {
   }
 
   template <operation X>
-  auto await_transform(X&& x, am::SourceLocation where = am::SourceLocation::current()) {
+  auto await_transform(X&& x, am::Here where = {}) {
     return Awaiter<X>(std::forward<X>(x), where);
   }
 };
@@ -170,11 +170,9 @@ class [[nodiscard]] task {
   [[nodiscard]] bool ready() const { return detail::is_ready(*this); }
   [[nodiscard]] bool try_wait() const { return ready(); }
   // Waits until it has, polling.
-  void wait(am::SourceLocation where = am::SourceLocation::current()) const {
-    detail::wait_for_operation(*this, {"task::wait", where});
-  }
+  void wait(am::Here where = {}) const { detail::wait_for_operation(*this, {"task::wait", where}); }
   // Waits, and returns what it has returned, or throws what it has thrown; once.
-  T result(am::SourceLocation where = am::SourceLocation::current()) {
+  T result(am::Here where = {}) {
     detail::wait_for_operation(*this, {"task::result", where});
     const task ended = std::move(*this);
     promise_type& promise = ended.promise();

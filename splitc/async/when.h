@@ -36,11 +36,9 @@ class Combination {
   [[nodiscard]] bool ready() const { return is_ready(self()); }
   [[nodiscard]] bool try_wait() const { return ready(); }
   // Waits until it is, polling.
-  void wait(am::SourceLocation where = am::SourceLocation::current()) const {
-    wait_for_operation(self(), {Self::kName, where});
-  }
+  void wait(am::Here where = {}) const { wait_for_operation(self(), {Self::kName, where}); }
   // Waits, and returns the results.
-  decltype(auto) result(am::SourceLocation where = am::SourceLocation::current()) {
+  decltype(auto) result(am::Here where = {}) {
     wait_for_operation(self(), {Self::kName, where});
     return static_cast<Self&>(*this).take(where);
   }

@@ -108,7 +108,7 @@ void Channel::put(Call call) {
   sender.put(call);
 }
 
-void Channel::wait(am::SourceLocation where) {
+void Channel::wait(am::Here where) {
   check_mine({"put_channel::wait", where});
   wait_polling([this] { return arrived(); }, am::Wake::kRung,
                [&] {
@@ -168,7 +168,7 @@ void Multicast::put(am::CheckedCall call) {
   out_->put(call);
 }
 
-void Multicast::wait(am::SourceLocation where) {
+void Multicast::wait(am::Here where) {
   maker_.check({"multicast_channel::wait", where}, "a channel");
   wait_polling([this] { return arrived(); }, am::Wake::kRung,
                [&] {

@@ -66,7 +66,7 @@ class Channel {
   bool reusable() const noexcept { return !out_ || out_->reusable(); }
   std::size_t senders() const noexcept { return in_.size(); }
   bool arrived() const noexcept { return arrived_ == in_.size(); }
-  void wait(am::SourceLocation where = am::SourceLocation::current());
+  void wait(am::Here where = {});
   void wait_reusable(am::SourceLocation where);
   void mark(am::CheckedCall call);
   void arm(am::CheckedCall call);
@@ -127,15 +127,13 @@ class put_channel {
   // used, or runs over the end of its block there, if the two ends differ in size, and if a shape
   // has runs that overlap.
   put_channel(global_ptr<T> to, std::span<std::type_identity_t<const T>> from,
-              am::Function<void()> callback = {},
-              am::SourceLocation where = am::SourceLocation::current())
+              am::Function<void()> callback = {}, am::Here where = {})
       : put_channel(to, {.run = from.size()}, from.data(), {.run = from.size()},
                     std::move(callback), where) {}
   // A channel for elements that are apart: those of `from_shape` from `from` on are written, in
   // their order, to those of `to_shape` from `to` on. The shapes have equally many elements.
   put_channel(global_ptr<T> to, const strided& to_shape, const T* from, const strided& from_shape,
-              am::Function<void()> callback = {},
-              am::SourceLocation where = am::SourceLocation::current())
+              am::Function<void()> callback = {}, am::Here where = {})
       : channel_(new detail::Channel(
             detail::Call("put_channel", where),
             detail::Wish{to.bits(), detail::in_bytes(to_shape, sizeof(T), {"put_channel", where})},
@@ -151,22 +149,19 @@ class put_channel {
   // Sends the source (CkDirect_put). Never waits: what the network has no room for is sent by later
   // polls. Throws Error if this process sends nothing, and if a source of 64 KiB or more, which
   // goes to another node, is not mapped any more.
-  void put(am::SourceLocation where = am::SourceLocation::current()) {
-    channel_->put({"put_channel::put", where});
-  }
+  void put(am::Here where = {}) { channel_->put({"put_channel::put", where}); }
   // Whether the source of every put so far may be written again. Always true on one node, and where
   // this process sends nothing. Does not poll.
   bool reusable() const noexcept { return channel_->reusable(); }
   // Waits until it may, polling: before the source is filled for the next put(). Throws Error in a
   // handler.
-  void wait_reusable(am::SourceLocation where = am::SourceLocation::current()) {
+  void wait_reusable(am::Here where = {}) {
     if (!reusable()) channel_->wait_reusable(where);
   }
   // A second source, of the same size and kept as long: puts send the two in turn, so that one may
   // be filled while the other is in flight. Throws Error if this process sends nothing, if the
   // sizes differ, and while a put is not reusable().
-  void alternate(std::span<std::type_identity_t<const T>> from,
-                 am::SourceLocation where = am::SourceLocation::current()) {
+  void alternate(std::span<std::type_identity_t<const T>> from, am::Here where = {}) {
     channel_->out({"put_channel::alternate", where}).alternate(std::as_bytes(from));
   }
 
@@ -183,21 +178,17 @@ class put_channel {
     return arrived();
   }
   // Waits until arrived(), polling. What has arrived is then in place. Throws Error in a handler.
-  void wait(am::SourceLocation where = am::SourceLocation::current()) { channel_->wait(where); }
+  void wait(am::Here where = {}) { channel_->wait(where); }
   // What has arrived is no longer in use: the next puts may come, and are reported
   // (CkDirect_ready). Does both of the following. Sends nothing: the program lets the senders know.
-  void ready(am::SourceLocation where = am::SourceLocation::current()) {
+  void ready(am::Here where = {}) {
     channel_->mark({"put_channel::ready", where});
     channel_->arm({"put_channel::ready", where});
   }
   // Puts may come, and are remembered (CkDirect_ReadyMark).
-  void ready_mark(am::SourceLocation where = am::SourceLocation::current()) {
-    channel_->mark({"put_channel::ready_mark", where});
-  }
+  void ready_mark(am::Here where = {}) { channel_->mark({"put_channel::ready_mark", where}); }
   // From now on polls report them (CkDirect_ReadyPollQ).
-  void ready_poll(am::SourceLocation where = am::SourceLocation::current()) {
-    channel_->arm({"put_channel::ready_poll", where});
-  }
+  void ready_poll(am::Here where = {}) { channel_->arm({"put_channel::ready_poll", where}); }
 
  private:
   am::Owned<detail::Channel> channel_;

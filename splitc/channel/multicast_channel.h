@@ -25,7 +25,7 @@ class Multicast {
   void put(am::CheckedCall call);
   bool reusable() const noexcept { return !out_ || out_->reusable(); }
   bool arrived() const noexcept { return !in_ || in_->in_use(); }
-  void wait(am::SourceLocation where = am::SourceLocation::current());
+  void wait(am::Here where = {});
   void ready(am::CheckedCall call);
 
  private:
@@ -58,14 +58,11 @@ class multicast_channel {
   // been waited for. Throws Error: there is no such root; memory of a receiver is not in its
   // segment; at the root, if sizes differ. Costs a gather, a barrier, and one round trip to the
   // processes that pass on.
-  explicit multicast_channel(std::span<T> mine, std::uint32_t root = 0,
-                             am::SourceLocation where = am::SourceLocation::current())
+  explicit multicast_channel(std::span<T> mine, std::uint32_t root = 0, am::Here where = {})
       : channel_(std::as_writable_bytes(mine), root, {"multicast_channel", where}) {}
 
   // At the root: sends the buffer to all others. Never waits. Throws Error in other processes.
-  void put(am::SourceLocation where = am::SourceLocation::current()) {
-    channel_.put({"multicast_channel::put", where});
-  }
+  void put(am::Here where = {}) { channel_.put({"multicast_channel::put", where}); }
   // Whether the source may be written again: no put of it is in flight. Does not poll.
   bool reusable() const noexcept { return channel_.reusable(); }
 
@@ -79,12 +76,10 @@ class multicast_channel {
     return arrived();
   }
   // Waits until arrived(), polling.
-  void wait(am::SourceLocation where = am::SourceLocation::current()) { channel_.wait(where); }
+  void wait(am::Here where = {}) { channel_.wait(where); }
   // The buffer is no longer in use: the next put may come. Sends nothing: the program lets the root
   // know.
-  void ready(am::SourceLocation where = am::SourceLocation::current()) {
-    channel_.ready({"multicast_channel::ready", where});
-  }
+  void ready(am::Here where = {}) { channel_.ready({"multicast_channel::ready", where}); }
 
  private:
   detail::Multicast channel_;

@@ -41,8 +41,7 @@ class reduce_channel {
   // times the size of `result` by local_malloc from the root's segment. Throws Error: there is no
   // such root; the root lacks that memory; sizes differ.
   reduce_channel(std::span<std::type_identity_t<const T>> mine, std::span<T> result,
-                 std::uint32_t root = 0, Op op = {},
-                 am::SourceLocation where = am::SourceLocation::current())
+                 std::uint32_t root = 0, Op op = {}, am::Here where = {})
       : maker_({"reduce_channel", where}) {
     const detail::Call call("reduce_channel", where);
     am::Bundle& bundle = detail::context().bundle;
@@ -64,7 +63,7 @@ class reduce_channel {
   reduce_channel& operator=(const reduce_channel&) = delete;
 
   // In every process, the root as well: sends `mine`. Never waits.
-  void put(am::SourceLocation where = am::SourceLocation::current()) {
+  void put(am::Here where = {}) {
     const detail::Call call("reduce_channel::put", where);
     if constexpr (am::kChecked) maker_.check(call, "a channel");
     out_->put(call);
@@ -82,7 +81,7 @@ class reduce_channel {
     return arrived();
   }
   // Waits until arrived(), polling. The result is then in `result`.
-  void wait(am::SourceLocation where = am::SourceLocation::current()) {
+  void wait(am::Here where = {}) {
     maker_.check({"reduce_channel::wait", where}, "a channel");
     detail::wait_polling([this] { return arrived(); }, am::Wake::kRung,
                          [&] {
@@ -92,7 +91,7 @@ class reduce_channel {
                          });
   }
   // The next round may begin. Sends nothing: the program lets the others know.
-  void ready(am::SourceLocation where = am::SourceLocation::current()) {
+  void ready(am::Here where = {}) {
     if (!in_) return;
     arrived_ = false;
     in_->ready({"reduce_channel::ready", where});
@@ -104,7 +103,7 @@ class reduce_channel {
     Room() = default;
     Room(const Room&) = delete;
     Room& operator=(const Room&) = delete;
-    ~Room() { local_free(first, {}); }
+    ~Room() { local_free(first, am::SourceLocation()); }
   };
 
   const detail::Maker maker_;

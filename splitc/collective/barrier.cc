@@ -35,14 +35,14 @@ void meet_as(const detail::GroupCall& call) {
 
 }  // namespace
 
-[[gnu::noinline]] void barrier(am::SourceLocation where) {
+[[gnu::noinline]] void barrier(am::Here where) {
   if constexpr (am::kChecked) detail::check_frames_below(__builtin_frame_address(0));
   meet_as({"barrier", where});
 }
 
 void detail::meet(Call call) { meet_as(GroupCall(call)); }
 
-void barrier_notify(am::SourceLocation where) {
+void barrier_notify(am::Here where) {
   Groups& groups = Groups::of_world();
   const detail::Call call("barrier_notify", where);
   groups.check_may_call(call);
@@ -61,7 +61,7 @@ void barrier_notify(am::SourceLocation where) {
   }
 }
 
-void barrier_wait(am::SourceLocation where) {
+void barrier_wait(am::Here where) {
   Groups& groups = Groups::of_world();
   const detail::Call call("barrier_wait", where);
   groups.check_may_call(call);

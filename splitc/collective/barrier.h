@@ -23,7 +23,7 @@ namespace splitc {
 // place of the call: errors name it, and so does the report on a job that stands still. An
 // exception of a handler comes out of it, and means that not all processes have called; let it
 // leave the program.
-void barrier(am::SourceLocation where = am::SourceLocation::current());
+void barrier(am::Here where = {});
 
 // The two halves of a barrier, for work in between that needs no other process. barrier_notify()
 // announces this process and does not wait. barrier_wait() returns when all processes have called
@@ -35,8 +35,8 @@ void barrier(am::SourceLocation where = am::SourceLocation::current());
 //
 // Memory. What each process wrote before its notify is visible to all after their wait. Between the
 // two halves nothing is promised.
-void barrier_notify(am::SourceLocation where = am::SourceLocation::current());
-void barrier_wait(am::SourceLocation where = am::SourceLocation::current());
+void barrier_notify(am::Here where = {});
+void barrier_wait(am::Here where = {});
 
 namespace detail {
 // barrier(), on behalf of `call`.

@@ -71,14 +71,12 @@ namespace splitc {
 
 // Returns, in every process, the x that `root` passes; those of the others are ignored.
 template <detail::one_value T>
-[[nodiscard]] T all_bcast(const T& x, std::uint32_t root = 0,
-                          am::SourceLocation where = am::SourceLocation::current()) {
+[[nodiscard]] T all_bcast(const T& x, std::uint32_t root = 0, am::Here where = {}) {
   return detail::group_bcast(detail::of_job({"all_bcast", where}), x, root);
 }
 // Copies the root's `data` to that of all others, which are as large.
 template <detail::only_elements R>
-void all_bcast(R&& data, std::uint32_t root = 0,
-               am::SourceLocation where = am::SourceLocation::current()) {
+void all_bcast(R&& data, std::uint32_t root = 0, am::Here where = {}) {
   const detail::OfGroup of = detail::of_job({"all_bcast", where});
   detail::run_plan(of, detail::bcast_plan(of, detail::span_of(data), root));
 }
@@ -109,7 +107,7 @@ struct maximum {
 
 // op over the values of all processes, returned to every process.
 template <class T, class Op>
-T all_reduce(const T& x, Op op, am::SourceLocation where = am::SourceLocation::current()) {
+T all_reduce(const T& x, Op op, am::Here where = {}) {
   return detail::to_all(detail::of_job({"all_reduce", where}), x, op);
 }
 // Reduces each element: result[i] is op over the mine[i] of all processes, everywhere. All
@@ -118,7 +116,7 @@ T all_reduce(const T& x, Op op, am::SourceLocation where = am::SourceLocation::c
 // elements, and the others read its results.
 template <elements R, class Op>
 void all_reduce(const R& my_elements, std::span<detail::ValueOf<const R>> result, Op op,
-                am::SourceLocation where = am::SourceLocation::current()) {
+                am::Here where = {}) {
   const detail::OfGroup of = detail::of_job({"all_reduce", where});
   const detail::Combine combine = detail::combine_by<detail::ValueOf<const R>>(op);
   detail::run_plan(of, detail::reduce_plan(of, std::as_bytes(detail::span_of(my_elements)),
@@ -126,19 +124,18 @@ void all_reduce(const R& my_elements, std::span<detail::ValueOf<const R>> result
 }
 // Reduces to process 0 only; the others get back what they passed.
 template <class T, class Op>
-T all_reduce_to_one(const T& x, Op op, am::SourceLocation where = am::SourceLocation::current()) {
+T all_reduce_to_one(const T& x, Op op, am::Here where = {}) {
   return detail::to_one(detail::of_job({"all_reduce_to_one", where}), x, op);
 }
 
 // Inclusive scan: op over the values of processes 0 to my_proc().
 template <class T, class Op>
-T all_scan(const T& x, Op op, am::SourceLocation where = am::SourceLocation::current()) {
+T all_scan(const T& x, Op op, am::Here where = {}) {
   return detail::scan(detail::of_job({"all_scan", where}), x, op);
 }
 // Exclusive scan: op over the values of processes 0 to my_proc() - 1; `identity` on process 0.
 template <class T, class Op>
-T all_exscan(const T& x, Op op, const std::type_identity_t<T>& identity,
-             am::SourceLocation where = am::SourceLocation::current()) {
+T all_exscan(const T& x, Op op, const std::type_identity_t<T>& identity, am::Here where = {}) {
   return detail::exscan(detail::of_job({"all_exscan", where}), x, op, T(identity));
 }
 void all_reduce(detail::refused<"all_reduce(x, op): op is an object, such as std::plus() or "
@@ -159,7 +156,7 @@ void all_exscan(detail::refused<"all_exscan(x, op, identity): op is an object, s
 
 // Returns the values of all processes, by process, to every process. T is not bool.
 template <class T>
-std::vector<T> all_gather(const T& x, am::SourceLocation where = am::SourceLocation::current()) {
+std::vector<T> all_gather(const T& x, am::Here where = {}) {
   return detail::group_gather(detail::of_job({"all_gather", where}), x, false);
 }
 // Gathers several elements of each: mine.size() of them, the same number everywhere, and `all`
@@ -167,20 +164,19 @@ std::vector<T> all_gather(const T& x, am::SourceLocation where = am::SourceLocat
 // may be this process's own part of `all`, and overlaps it in no other way, or Error.
 template <elements R>
 void all_gather(const R& my_elements, std::span<detail::ValueOf<const R>> all,
-                am::SourceLocation where = am::SourceLocation::current()) {
+                am::Here where = {}) {
   const detail::OfGroup of = detail::of_job({"all_gather", where});
   detail::run_plan(of, detail::gather_plan(of, detail::span_of(my_elements), all, false));
 }
 // Gathers to process 0 only. The others get an empty vector; of the form with spans they may pass
 // any `all`, which is left alone.
 template <class T>
-std::vector<T> all_gather_to_one(const T& x,
-                                 am::SourceLocation where = am::SourceLocation::current()) {
+std::vector<T> all_gather_to_one(const T& x, am::Here where = {}) {
   return detail::group_gather(detail::of_job({"all_gather_to_one", where}), x, true);
 }
 template <elements R>
 void all_gather_to_one(const R& my_elements, std::span<detail::ValueOf<const R>> all,
-                       am::SourceLocation where = am::SourceLocation::current()) {
+                       am::Here where = {}) {
   const detail::OfGroup of = detail::of_job({"all_gather_to_one", where});
   detail::run_plan(of, detail::gather_plan(of, detail::span_of(my_elements), all, true));
 }
@@ -189,8 +185,7 @@ void all_gather_to_one(const R& my_elements, std::span<detail::ValueOf<const R>>
 // their sizes differ or are no multiple of procs(). Part p of `parts` becomes part my_proc() of
 // `from` on process p. Error if the spans overlap.
 template <elements R>
-void all_to_all(const R& parts, std::span<detail::ValueOf<const R>> from,
-                am::SourceLocation where = am::SourceLocation::current()) {
+void all_to_all(const R& parts, std::span<detail::ValueOf<const R>> from, am::Here where = {}) {
   const detail::OfGroup of = detail::of_job({"all_to_all", where});
   detail::run_plan(of, detail::transpose_plan(of, detail::span_of(parts), from));
 }

@@ -49,48 +49,43 @@
 
 namespace splitc {
 
-inline started<> start_barrier(am::SourceLocation where = am::SourceLocation::current()) {
+inline started<> start_barrier(am::Here where = {}) {
   return detail::start_group_barrier(detail::to_start_of_job({"start_barrier", where}));
 }
 
 template <detail::one_value T>
-started<T> start_all_bcast(const T& x, std::uint32_t root = 0,
-                           am::SourceLocation where = am::SourceLocation::current()) {
+started<T> start_all_bcast(const T& x, std::uint32_t root = 0, am::Here where = {}) {
   return detail::start_group_bcast(detail::to_start_of_job({"start_all_bcast", where}), x, root);
 }
 template <class T, class Op>
-started<T> start_all_reduce(const T& x, Op op,
-                            am::SourceLocation where = am::SourceLocation::current()) {
+started<T> start_all_reduce(const T& x, Op op, am::Here where = {}) {
   return detail::start_group_reduce(detail::to_start_of_job({"start_all_reduce", where}), x, op);
 }
 template <class T>
-started<std::vector<T>> start_all_gather(const T& x,
-                                         am::SourceLocation where = am::SourceLocation::current()) {
+started<std::vector<T>> start_all_gather(const T& x, am::Here where = {}) {
   return detail::start_group_gather(detail::to_start_of_job({"start_all_gather", where}), x);
 }
 
 template <detail::lasting_only_elements R>
-started<> start_all_bcast(R&& elements, std::uint32_t root = 0,
-                          am::SourceLocation where = am::SourceLocation::current()) {
+started<> start_all_bcast(R&& elements, std::uint32_t root = 0, am::Here where = {}) {
   const detail::OfGroup of = detail::to_start_of_job({"start_all_bcast", where});
   return detail::start_spans(of, detail::bcast_plan(of, detail::span_of(elements), root));
 }
 template <lasting_elements R, class Op>
 started<> start_all_reduce(R&& my_elements, std::span<detail::ValueOf<R>> result, Op op,
-                           am::SourceLocation where = am::SourceLocation::current()) {
+                           am::Here where = {}) {
   return detail::start_group_reduce<detail::ValueOf<R>>(
       detail::to_start_of_job({"start_all_reduce", where}), detail::span_of(my_elements), result,
       std::move(op));
 }
 template <lasting_elements R>
 started<> start_all_gather(R&& my_elements, std::span<detail::ValueOf<R>> all,
-                           am::SourceLocation where = am::SourceLocation::current()) {
+                           am::Here where = {}) {
   const detail::OfGroup of = detail::to_start_of_job({"start_all_gather", where});
   return detail::start_spans(of, detail::gather_plan(of, detail::span_of(my_elements), all, false));
 }
 template <lasting_elements R>
-started<> start_all_to_all(R&& parts, std::span<detail::ValueOf<R>> from,
-                           am::SourceLocation where = am::SourceLocation::current()) {
+started<> start_all_to_all(R&& parts, std::span<detail::ValueOf<R>> from, am::Here where = {}) {
   const detail::OfGroup of = detail::to_start_of_job({"start_all_to_all", where});
   return detail::start_spans(of, detail::transpose_plan(of, detail::span_of(parts), from));
 }

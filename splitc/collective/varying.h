@@ -72,8 +72,7 @@ class received_parts {
 
   // The part of process `proc`, valid as long as this; Error if there is no such process. And all
   // parts one after the other.
-  std::span<const T> of(std::uint32_t proc,
-                        am::SourceLocation where = am::SourceLocation::current()) const {
+  std::span<const T> of(std::uint32_t proc, am::Here where = {}) const {
     if (proc >= begin_.size() - 1) detail::refuse_proc(proc, {"received_parts::of", where});
     return std::span(all_).subspan(begin_[proc], begin_[proc + 1] - begin_[proc]);
   }
@@ -89,9 +88,9 @@ class received_parts {
 // that the others have for this process, whose sizes it need not know. Costs an all_to_all() of 16
 // bytes more, and memory for what has come.
 template <elements R>
-received_parts<detail::ValueOf<const R>> all_to_all_varying(
-    const R& to, std::span<const std::size_t> counts,
-    am::SourceLocation where = am::SourceLocation::current()) {
+received_parts<detail::ValueOf<const R>> all_to_all_varying(const R& to,
+                                                            std::span<const std::size_t> counts,
+                                                            am::Here where = {}) {
   const detail::OfGroup of = detail::of_job({"all_to_all_varying", where});
   return received_parts<detail::ValueOf<const R>>(detail::varying(of, detail::span_of(to), counts));
 }
@@ -104,8 +103,7 @@ received_parts<detail::ValueOf<const R>> all_to_all_varying(
 template <elements R>
 std::size_t all_to_all_varying(const R& to, std::span<const std::size_t> counts,
                                std::span<detail::ValueOf<const R>> from,
-                               std::span<std::size_t> from_counts = {},
-                               am::SourceLocation where = am::SourceLocation::current()) {
+                               std::span<std::size_t> from_counts = {}, am::Here where = {}) {
   return detail::varying_into(detail::of_job({"all_to_all_varying", where}), detail::span_of(to),
                               counts, from, from_counts);
 }

@@ -53,7 +53,7 @@ class lvalue {
     if constexpr (addressed<value_type>) {
       if (address_of() == kNull) return value_type(nullptr);
     }
-    return read(address_of(), {});
+    return read(address_of(), am::SourceLocation());
   }
   operator value_type() const { return value(); }
   // What C reads from a pointer, or casts to one.
@@ -64,7 +64,7 @@ class lvalue {
   explicit operator U*() const { return static_cast<U*>(value()); }
 
   const lvalue& operator=(const value_type& x) const {
-    write(address_of(), x, {});
+    write(address_of(), x, am::SourceLocation());
     return *this;
   }
   const lvalue& operator=(std::nullptr_t) const requires addressed<value_type> {
@@ -161,7 +161,7 @@ void operator%=(T& to, const detail::right_side<R, split_phase_operation>& from)
   if constexpr (!detail::is_lvalue<R>) {
     to = from.value;
   } else if constexpr (std::same_as<typename R::value_type, T>) {
-    get(to, from.value.address_of(), {});
+    get(to, from.value.address_of(), am::SourceLocation());
   } else {
     to = from.value.value();
   }
@@ -169,18 +169,19 @@ void operator%=(T& to, const detail::right_side<R, split_phase_operation>& from)
 template <class P, class R>
 void operator%=(const lvalue<P>& to, const detail::right_side<R, split_phase_operation>& from) {
   const typename lvalue<P>::value_type value = from.value;
-  put(to.address_of(), value, {});
+  put(to.address_of(), value, am::SourceLocation());
 }
 template <class P, class R>
 void operator%=(const lvalue<P>& to, const detail::right_side<R, one_way_operation>& from) {
   const typename lvalue<P>::value_type value = from.value;
-  store(to.address_of(), value, store_counter::default_counter(), {});
+  store(to.address_of(), value, store_counter::default_counter(), am::SourceLocation());
 }
 // To memory of this process itself, which counts the bytes as well.
 template <class T, class R>
 void operator%=(T& to, const detail::right_side<R, one_way_operation>& from) {
   const T value = from.value;
-  store(splitc::toglobal(&to, {}), value, store_counter::default_counter(), {});
+  store(splitc::toglobal(&to, am::SourceLocation()), value, store_counter::default_counter(),
+        am::SourceLocation());
 }
 
 }  // namespace splitc::compat

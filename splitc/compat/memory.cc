@@ -68,7 +68,7 @@ void* c_realloc(void* p, std::size_t bytes) noexcept {
   void* const larger = c_malloc(bytes);
   if (larger == nullptr) return nullptr;
   std::memcpy(larger, p, std::min(bytes, segment_block_bytes(p)));
-  local_free(p, {});
+  local_free(p, am::SourceLocation());
   return larger;
 }
 
@@ -76,7 +76,7 @@ void c_free(void* p) noexcept {
   if (!is_in_segment(p)) {
     std::free(p);
   } else if (in_job()) {
-    local_free(p, {});
+    local_free(p, am::SourceLocation());
   }
 }
 

@@ -38,28 +38,23 @@ concept names_memory = requires(const X& x) {
 };
 
 template <names_memory From>
-void bulk_read(void* local, const From& from, std::size_t bytes,
-               am::SourceLocation where = am::SourceLocation::current()) {
+void bulk_read(void* local, const From& from, std::size_t bytes, am::Here where = {}) {
   splitc::bulk_read(local, detail::native(from), bytes, where);
 }
 template <names_memory To>
-void bulk_write(const To& to, const void* local, std::size_t bytes,
-                am::SourceLocation where = am::SourceLocation::current()) {
+void bulk_write(const To& to, const void* local, std::size_t bytes, am::Here where = {}) {
   splitc::bulk_write(detail::native(to), local, bytes, where);
 }
 template <names_memory From>
-void bulk_get(void* local, const From& from, std::size_t bytes,
-              am::SourceLocation where = am::SourceLocation::current()) {
+void bulk_get(void* local, const From& from, std::size_t bytes, am::Here where = {}) {
   splitc::bulk_get(local, detail::native(from), bytes, where);
 }
 template <names_memory To>
-void bulk_put(const To& to, const void* local, std::size_t bytes,
-              am::SourceLocation where = am::SourceLocation::current()) {
+void bulk_put(const To& to, const void* local, std::size_t bytes, am::Here where = {}) {
   splitc::bulk_put(detail::native(to), local, bytes, where);
 }
 template <names_memory To>
-void bulk_store(const To& to, const void* local, std::size_t bytes,
-                am::SourceLocation where = am::SourceLocation::current()) {
+void bulk_store(const To& to, const void* local, std::size_t bytes, am::Here where = {}) {
   splitc::bulk_store(detail::native(to), local, bytes, store_counter::default_counter(), where);
 }
 // A bulk_store whose caller leaves `local` unchanged until the bytes have been counted. Here
@@ -67,8 +62,7 @@ void bulk_store(const To& to, const void* local, std::size_t bytes,
 // caller writes to the target; far, above 4 KiB, the network reads `local`), and programs of
 // Split-C have no call by which they would wait for the source alone.
 template <names_memory To>
-void bulk_store_nocopy(const To& to, const void* local, std::size_t bytes,
-                       am::SourceLocation where = am::SourceLocation::current()) {
+void bulk_store_nocopy(const To& to, const void* local, std::size_t bytes, am::Here where = {}) {
   compat::bulk_store(to, local, bytes, where);
 }
 
@@ -81,23 +75,22 @@ inline void make_progress() {
 }
 
 template <names_memory P>
-auto fetch_and_add(const P& p, auto x, am::SourceLocation where = am::SourceLocation::current()) {
+auto fetch_and_add(const P& p, auto x, am::Here where = {}) {
   make_progress();
   return splitc::fetch_and_add(detail::native(p), x, where);
 }
 template <names_memory P>
-auto exchange(const P& p, auto x, am::SourceLocation where = am::SourceLocation::current()) {
+auto exchange(const P& p, auto x, am::Here where = {}) {
   make_progress();
   return splitc::exchange(detail::native(p), x, where);
 }
 template <names_memory P>
-auto cmp_and_swap(const P& p, auto expected, auto desired,
-                  am::SourceLocation where = am::SourceLocation::current()) {
+auto cmp_and_swap(const P& p, auto expected, auto desired, am::Here where = {}) {
   make_progress();
   return splitc::cmp_and_swap(detail::native(p), expected, desired, where);
 }
 template <names_memory P>
-auto test_and_set(const P& p, am::SourceLocation where = am::SourceLocation::current()) {
+auto test_and_set(const P& p, am::Here where = {}) {
   make_progress();
   return splitc::test_and_set(detail::native(p), where);
 }
@@ -125,13 +118,12 @@ inline void splitc_poll() { poll(); }  // tasks go on
 
 // Collective: element i of `count`, of `bytes` bytes, on process i mod PROCS; zero at first. Never
 // NULL: where the memory is not there the job ends with a sentence that says how much there is.
-inline spread<void> all_spread_malloc(std::size_t count, std::size_t bytes,
-                                      am::SourceLocation where = am::SourceLocation::current()) {
+inline spread<void> all_spread_malloc(std::size_t count, std::size_t bytes, am::Here where = {}) {
   return spread<void>(splitc::all_spread_malloc(count, bytes, where));
 }
 // Collective: gives it back.
 template <addressed P>
-void all_spread_free(const P& p, am::SourceLocation where = am::SourceLocation::current()) {
+void all_spread_free(const P& p, am::Here where = {}) {
   const auto first = p.address();
   if (first) splitc::all_spread_free(spread_ptr<char>(first.proc(), first.offset()), where);
 }

@@ -45,22 +45,22 @@ constexpr T greatest() noexcept {
 }  // namespace detail
 
 // The four calls of an operation.
-#define SPLITC_NAMED(name, types, op, neutral)                                                \
-  template <types T>                                                                          \
-  T all_reduce_to_all_##name(T x, am::SourceLocation where = am::SourceLocation::current()) { \
-    return detail::to_all(detail::of_job({"all_reduce_to_all_" #name, where}), x, op);        \
-  }                                                                                           \
-  template <types T>                                                                          \
-  T all_reduce_to_one_##name(T x, am::SourceLocation where = am::SourceLocation::current()) { \
-    return detail::to_one(detail::of_job({"all_reduce_to_one_" #name, where}), x, op);        \
-  }                                                                                           \
-  template <types T>                                                                          \
-  T all_scan_##name(T x, am::SourceLocation where = am::SourceLocation::current()) {          \
-    return detail::scan(detail::of_job({"all_scan_" #name, where}), x, op);                   \
-  }                                                                                           \
-  template <types T>                                                                          \
-  T all_exscan_##name(T x, am::SourceLocation where = am::SourceLocation::current()) {        \
-    return detail::exscan(detail::of_job({"all_exscan_" #name, where}), x, op, T(neutral));   \
+#define SPLITC_NAMED(name, types, op, neutral)                                              \
+  template <types T>                                                                        \
+  T all_reduce_to_all_##name(T x, am::Here where = {}) {                                    \
+    return detail::to_all(detail::of_job({"all_reduce_to_all_" #name, where}), x, op);      \
+  }                                                                                         \
+  template <types T>                                                                        \
+  T all_reduce_to_one_##name(T x, am::Here where = {}) {                                    \
+    return detail::to_one(detail::of_job({"all_reduce_to_one_" #name, where}), x, op);      \
+  }                                                                                         \
+  template <types T>                                                                        \
+  T all_scan_##name(T x, am::Here where = {}) {                                             \
+    return detail::scan(detail::of_job({"all_scan_" #name, where}), x, op);                 \
+  }                                                                                         \
+  template <types T>                                                                        \
+  T all_exscan_##name(T x, am::Here where = {}) {                                           \
+    return detail::exscan(detail::of_job({"all_exscan_" #name, where}), x, op, T(neutral)); \
   }
 
 SPLITC_NAMED(add, arithmetic, std::plus(), 0)

@@ -181,7 +181,7 @@ class grid {
 
   // `cells` of the whole grid along each dimension. Collective.
   explicit grid(const std::array<std::size_t, D>& cells, const grid_options<D>& how = {},
-                am::SourceLocation where = am::SourceLocation::current())
+                am::Here where = {})
       : memory_(new detail::GridMemory(detail::GridRequest{cells, how.periodic, how.processes,
                                                            how.ghosts, how.corners, sizeof(T)},
                                        detail::Call("grid", where))),
@@ -272,19 +272,19 @@ class grid {
   // --- Exchanges.
 
   // Refreshes the ghosts: start_exchange() and finish_exchange(). Collective among neighbours.
-  void exchange(am::SourceLocation where = am::SourceLocation::current()) {
+  void exchange(am::Here where = {}) {
     memory_->halo().start({"grid::exchange", where});
     memory_->halo().finish({"grid::exchange", where});
   }
   // Sends the outermost own cells to the neighbours, and does not wait. Until finish_exchange() the
   // cells of edges() are not written, and ghosts neither read nor written. Throws Error if an
   // exchange has been started already.
-  void start_exchange(am::SourceLocation where = am::SourceLocation::current()) {
+  void start_exchange(am::Here where = {}) {
     memory_->halo().start({"grid::start_exchange", where});
   }
   // Waits, polling, until the cells of all neighbours are here and the own ones have left, and puts
   // them into the ghosts. Throws Error if none was started, and in a handler.
-  void finish_exchange(am::SourceLocation where = am::SourceLocation::current()) {
+  void finish_exchange(am::Here where = {}) {
     memory_->halo().finish({"grid::finish_exchange", where});
   }
   // Whether finish_exchange() would not wait. Does not poll.
@@ -297,8 +297,7 @@ class grid {
   std::uint32_t owner(const std::array<std::size_t, D>& cell) const noexcept {
     return memory_->owner(cell);
   }
-  global_ptr<T> pointer(const std::array<std::size_t, D>& cell,
-                        am::SourceLocation where = am::SourceLocation::current()) const {
+  global_ptr<T> pointer(const std::array<std::size_t, D>& cell, am::Here where = {}) const {
     return global_ptr<T>::from_bits(memory_->bits_of_cell(cell, {"grid::pointer", where}));
   }
 

@@ -110,14 +110,14 @@ class started {
   [[nodiscard]] bool try_wait() const { return ready(); }
   // Polls until it has ended; once. Throws Error as the call of its name does, or if it has been
   // waited for already, and what `op` throws.
-  T wait(am::SourceLocation where = am::SourceLocation::current()) {
+  T wait(am::Here where = {}) {
     if (call_ == nullptr) detail::refuse({"started::wait", where}, "there is nothing to wait for");
     call_->wait(where);
     const detail::SharedOwner<detail::StartedGroupCall> call = std::move(call_);
     if constexpr (!std::is_void_v<T>) return std::move(**result_);
   }
   // wait(), by the name that other operations have for it.
-  T result(am::SourceLocation where = am::SourceLocation::current()) { return wait(where); }
+  T result(am::Here where = {}) { return wait(where); }
 
   // For the library. Whether it has ended; nullptr: it has been waited for.
   bool ended() const noexcept { return call_ == nullptr || call_->done(); }

@@ -84,7 +84,7 @@ void* allocate(std::uint64_t bytes, Call call) {
 
 }  // namespace detail
 
-void local_free(void* p, am::SourceLocation where) {
+void local_free(void* p, am::Here where) {
   const detail::Call call("local_free", where);
   if (p == nullptr) return;
   world().heap().free(detail::offset_of(p, my_proc(), call), call);

@@ -49,8 +49,7 @@ void* allocate(std::uint64_t bytes, Call call);
 // for the same count. Costs a barrier, one load or far read of each process's answer, and the
 // zeroing of memory that was used before.
 template <class T>
-spread_ptr<T> all_spread_malloc(std::size_t count,
-                                am::SourceLocation where = am::SourceLocation::current()) {
+spread_ptr<T> all_spread_malloc(std::size_t count, am::Here where = {}) {
   static_assert(std::is_trivially_copyable_v<T>, "global memory holds plain bytes");
   static_assert(alignof(T) <= detail::kBlockAlign, "segments align blocks to 64 bytes");
   const std::uint64_t bytes = detail::spread_bytes(count, sizeof(T), {"all_spread_malloc", where});
@@ -59,9 +58,8 @@ spread_ptr<T> all_spread_malloc(std::size_t count,
 
 // Allocates `count` elements of `bytes` bytes each, as Split-C spells it; cast the result:
 // spread_ptr<T>(all_spread_malloc(n, sizeof(T))).
-inline spread_ptr<void> all_spread_malloc(
-    std::size_t count, std::size_t bytes,
-    am::SourceLocation where = am::SourceLocation::current()) {
+inline spread_ptr<void> all_spread_malloc(std::size_t count, std::size_t bytes,
+                                          am::Here where = {}) {
   const std::uint64_t part = detail::spread_bytes(count, bytes, {"all_spread_malloc", where});
   return {0, detail::all_allocate(part, {"all_spread_malloc", where}, count)};
 }
@@ -73,7 +71,7 @@ inline spread_ptr<void> all_spread_malloc(
 // A null pointer, in every process, is left alone. Throws Error if p is not the start of a live
 // spread block.
 template <class T>
-void all_spread_free(spread_ptr<T> p, am::SourceLocation where = am::SourceLocation::current()) {
+void all_spread_free(spread_ptr<T> p, am::Here where = {}) {
   if (p) detail::all_free(p.proc(), p.offset(), {"all_spread_free", where});
 }
 template <class T>
@@ -84,7 +82,7 @@ void all_spread_free(T*) = delete;  // local_free(p), of what local_malloc() gav
 // Give it back by local_free. Throws Error if this process lacks the memory. Costs a search among
 // the free blocks; nothing is communicated.
 template <class T>
-T* local_malloc(std::size_t count, am::SourceLocation where = am::SourceLocation::current()) {
+T* local_malloc(std::size_t count, am::Here where = {}) {
   static_assert(std::is_trivially_copyable_v<T>, "global memory holds plain bytes");
   static_assert(alignof(T) <= detail::kBlockAlign, "segments align blocks to 64 bytes");
   const detail::Call call("local_malloc", where);
@@ -94,7 +92,7 @@ T* local_malloc(std::size_t count, am::SourceLocation where = am::SourceLocation
 // Gives back what local_malloc returned in this process. Not collective: the program sees to it
 // that no other process uses the memory any more. A null pointer is left alone. Throws Error, in
 // every build, if p is not the start of a live local block.
-void local_free(void* p, am::SourceLocation where = am::SourceLocation::current());
+void local_free(void* p, am::Here where = {});
 template <class T>
 void local_free(spread_ptr<T>) = delete;  // all_spread_free(p), of what all_spread_malloc() gave
 template <class T>

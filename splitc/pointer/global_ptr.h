@@ -214,7 +214,7 @@ constexpr std::uint32_t toproc(global_ptr<T> p) noexcept {
 // Accesses through the result are ordinary C++ accesses: two processes that use one object at the
 // same time need std::atomic_ref or a barrier, as two threads do.
 template <class T>
-T* tolocal(global_ptr<T> p, am::SourceLocation where = am::SourceLocation::current()) {
+T* tolocal(global_ptr<T> p, am::Here where = {}) {
   const detail::Call call("tolocal", where);
   if constexpr (am::kChecked) detail::check_pointer(p.proc(), p.offset(), sizeof(T), call);
   std::byte* const base = detail::mapping_of(p.bits());
@@ -230,13 +230,12 @@ T* tolocal(global_ptr<T> p, am::SourceLocation where = am::SourceLocation::curre
 // Throws Error, in every build, if `local` is not in this process's segment, as only that has
 // global addresses, or if there is no process `proc`. Arithmetic only.
 template <class T>
-global_ptr<T> toglobal(std::uint32_t proc, T* local,
-                       am::SourceLocation where = am::SourceLocation::current()) {
+global_ptr<T> toglobal(std::uint32_t proc, T* local, am::Here where = {}) {
   return {proc, detail::offset_of(local, proc, {"toglobal", where})};
 }
 // The global pointer to `local` itself, in this process's segment: to be given to other processes.
 template <class T>
-global_ptr<T> toglobal(T* local, am::SourceLocation where = am::SourceLocation::current()) {
+global_ptr<T> toglobal(T* local, am::Here where = {}) {
   return toglobal(my_proc(), local, where);
 }
 

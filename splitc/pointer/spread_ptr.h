@@ -70,9 +70,7 @@ class spread_ptr : public detail::Steps<spread_ptr<T>> {
   constexpr global_ptr<T> on(std::uint32_t proc) const { return {proc, offset()}; }
   // This process's part as ordinary memory (Split-C's (T *)(p + MYPROC)), valid until it is freed.
   // Checked builds throw Error unless it points into a live block.
-  T* mine(am::SourceLocation where = am::SourceLocation::current()) const {
-    return tolocal(on(my_proc()), where);
-  }
+  T* mine(am::Here where = {}) const { return tolocal(on(my_proc()), where); }
 
   template <std::same_as<T*> P>
   operator P() const = delete;       // write s.mine(), or tolocal(s) on the node of its process
@@ -166,7 +164,7 @@ constexpr std::uint32_t toproc(spread_ptr<T> p) noexcept {
   return p.proc();
 }
 template <class T>
-T* tolocal(spread_ptr<T> p, am::SourceLocation where = am::SourceLocation::current()) {
+T* tolocal(spread_ptr<T> p, am::Here where = {}) {
   return tolocal(global_ptr<T>(p), where);
 }
 

@@ -78,8 +78,7 @@ class aggregator {
   // while it makes room comes out; then `update` has not been taken, and may be sent again. Error
   // in f, in a handler or in another thread: in checked builds always, else when it makes room.
   // Costs 1 to 2 ns, and each time a block is full an rpc_ff(), or, in this process, its updates.
-  void send(std::uint32_t proc, const Update& update,
-            am::SourceLocation where = am::SourceLocation::current()) {
+  void send(std::uint32_t proc, const Update& update, am::Here where = {}) {
     const detail::Call call("aggregator::send", where);
     if constexpr (am::kChecked) check_caller(call);
     if (proc >= blocks_.size()) [[unlikely]]
@@ -95,7 +94,7 @@ class aggregator {
   }
 
   // Sends what has been gathered, without waiting until it is applied.
-  void flush(am::SourceLocation where = am::SourceLocation::current()) {
+  void flush(am::Here where = {}) {
     for (std::uint32_t proc = 0; proc < procs(); ++proc) {
       if (!blocks_[proc].updates().empty())
         flush(blocks_[proc], proc, {"aggregator::flush", where});
@@ -103,7 +102,7 @@ class aggregator {
   }
   // Collective: sends them, and returns when all updates of all processes have been applied. Throws
   // Error if f forwards updates and another process is at another aggregator's flush_all().
-  void flush_all(am::SourceLocation where = am::SourceLocation::current()) {
+  void flush_all(am::Here where = {}) {
     do {
       flush(where);
       quiesce(where);

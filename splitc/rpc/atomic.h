@@ -123,10 +123,11 @@ auto atomic(global_ptr<T> p, const Args&... args) {
   using Function = detail::AtomicFunction<kFunction>;
   using Result = typename Function::Result;
   if constexpr (std::is_void_v<Result>) {
-    sync(Function::template start<false>(p, nullptr, "atomic", args...), {});
+    sync(Function::template start<false>(p, nullptr, "atomic", args...), am::SourceLocation());
   } else {
     alignas(Result) std::array<std::byte, std::max<std::size_t>(sizeof(Result), 8)> result;
-    sync(Function::template start<false>(p, result.data(), "atomic", args...), {});
+    sync(Function::template start<false>(p, result.data(), "atomic", args...),
+         am::SourceLocation());
     return detail::of_bytes<Result>(result.data());
   }
 }
@@ -182,16 +183,14 @@ void change_one_way(global_ptr<T> p, T x, Call call) {
 }  // namespace detail
 
 // Each for a pointer and for a reference, as in atomic_add(a[i], 1).
-#define SPLITC_ONE_WAY(name, words, op)                                 \
-  template <words T>                                                    \
-  void name(global_ptr<T> p, std::type_identity_t<T> x,                 \
-            am::SourceLocation where = am::SourceLocation::current()) { \
-    detail::change_one_way<detail::AtomicOp::op>(p, x, {#name, where}); \
-  }                                                                     \
-  template <words T>                                                    \
-  void name(const global_ref<T>& r, std::type_identity_t<T> x,          \
-            am::SourceLocation where = am::SourceLocation::current()) { \
-    name(&r, x, where);                                                 \
+#define SPLITC_ONE_WAY(name, words, op)                                               \
+  template <words T>                                                                  \
+  void name(global_ptr<T> p, std::type_identity_t<T> x, am::Here where = {}) {        \
+    detail::change_one_way<detail::AtomicOp::op>(p, x, {#name, where});               \
+  }                                                                                   \
+  template <words T>                                                                  \
+  void name(const global_ref<T>& r, std::type_identity_t<T> x, am::Here where = {}) { \
+    name(&r, x, where);                                                               \
   }
 SPLITC_ONE_WAY(atomic_add, atomic_number, kAdd)
 SPLITC_ONE_WAY(atomic_min, atomic_number, kMin)

@@ -76,8 +76,7 @@ class forwarder : private am::Poller {
   forwarder& operator=(const forwarder&) = delete;
 
   // Throws Error if there is no process `proc`. Costs a few ns.
-  void send(std::uint32_t proc, const Update& update,
-            am::SourceLocation where = am::SourceLocation::current()) {
+  void send(std::uint32_t proc, const Update& update, am::Here where = {}) {
     if (proc >= waiting_.size()) [[unlikely]] {
       if (stopped_) return;
       detail::refuse_proc(proc, {"forwarder::send", where});

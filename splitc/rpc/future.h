@@ -39,19 +39,15 @@ class future {
   }
 
   // For sync() and try_sync().
-  handle started(am::SourceLocation where = am::SourceLocation::current()) const {
-    return slot({"future::started", where}).operation;
-  }
+  handle started(am::Here where = {}) const { return slot({"future::started", where}).operation; }
   // Whether the result is there; polls once if not, and never waits. Two names of one thing.
   [[nodiscard]] bool ready() { return try_sync(started()); }
   [[nodiscard]] bool try_wait() { return ready(); }
   // Waits until it is, polling; no fence. Like sync() it ends the job if it may not wait here, or
   // if a handler throws meanwhile.
-  void wait(am::SourceLocation where = am::SourceLocation::current()) {
-    finish({"future::wait", where});
-  }
+  void wait(am::Here where = {}) { finish({"future::wait", where}); }
   // Waits, and returns the result; as often as it is called.
-  T result(am::SourceLocation where = am::SourceLocation::current()) {
+  T result(am::Here where = {}) {
     finish({"future::result", where});
     return slot_->result.get<T>();
   }
@@ -82,12 +78,8 @@ class future<void> {
   handle started() const noexcept { return operation_; }
   [[nodiscard]] bool ready() { return try_sync(operation_); }
   [[nodiscard]] bool try_wait() { return ready(); }
-  void wait(am::SourceLocation where = am::SourceLocation::current()) {
-    detail::finish_call(operation_, {"future::wait", where});
-  }
-  void result(am::SourceLocation where = am::SourceLocation::current()) {
-    detail::finish_call(operation_, {"future::result", where});
-  }
+  void wait(am::Here where = {}) { detail::finish_call(operation_, {"future::wait", where}); }
+  void result(am::Here where = {}) { detail::finish_call(operation_, {"future::result", where}); }
 
   explicit future(handle operation = {}) noexcept : operation_(operation) {}
   handle operation() const noexcept { return operation_; }

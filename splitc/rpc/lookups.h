@@ -56,8 +56,7 @@ class lookups {
   // Asks process `proc`. The answer is in `to` after wait(), and perhaps before; until then `to`
   // must exist. Throws Error if there is no such process. Not collective. Costs some ns, and each
   // time a block is full an rpc(). In this process f is called at once.
-  void get(std::uint32_t proc, const Query& query, Result& to,
-           am::SourceLocation where = am::SourceLocation::current()) {
+  void get(std::uint32_t proc, const Query& query, Result& to, am::Here where = {}) {
     if (proc == my_proc()) {
       to = f_(*object_, query);
       return;
@@ -76,14 +75,14 @@ class lookups {
   }
 
   // Asks what has been gathered, without waiting for the answers.
-  void flush(am::SourceLocation where = am::SourceLocation::current()) {
+  void flush(am::Here where = {}) {
     for (std::uint32_t proc = 0; proc < procs(); ++proc) {
       if (!blocks_[proc].questions.empty()) ship(proc, where);
     }
   }
   // Sends what waits to be sent, and waits until all answers are where they belong. Not collective:
   // the others must poll, as they do when they wait for anything.
-  void wait(am::SourceLocation where = am::SourceLocation::current()) {
+  void wait(am::Here where = {}) {
     flush(where);
     while (!asked_.empty()) take_first(where);
   }

@@ -101,16 +101,13 @@ class node_aggregator {
   node_aggregator& operator=(const node_aggregator&) = delete;
 
   // The calls of an aggregator.
-  void send(std::uint32_t proc, const Update& update,
-            am::SourceLocation where = am::SourceLocation::current()) {
+  void send(std::uint32_t proc, const Update& update, am::Here where = {}) {
     if (proc >= receivers_.size()) [[unlikely]]
       detail::refuse_proc(proc, {"node_aggregator::send", where});
     updates_.send(receivers_[proc], {proc, update}, where);
   }
-  void flush(am::SourceLocation where = am::SourceLocation::current()) { updates_.flush(where); }
-  void flush_all(am::SourceLocation where = am::SourceLocation::current()) {
-    updates_.flush_all(where);
-  }
+  void flush(am::Here where = {}) { updates_.flush(where); }
+  void flush_all(am::Here where = {}) { updates_.flush_all(where); }
 
  private:
   using Deliver = detail::Deliver<Update, F>;

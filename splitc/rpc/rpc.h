@@ -36,8 +36,7 @@ namespace splitc {
 // rpc(owner[i], ..). A number that no process can have, such as -1 or 2^32, is refused by the call.
 struct rpc_target {
   template <std::convertible_to<std::uint32_t> P>
-  requires(!std::is_same_v<P, rpc_target>)
-      rpc_target(const P& to, am::SourceLocation here = am::SourceLocation::current())
+  requires(!std::is_same_v<P, rpc_target>) rpc_target(const P& to, am::Here here = {})
       : proc(number(to)), where(here) {}
   operator std::uint32_t() const noexcept { return proc; }
 
@@ -175,7 +174,7 @@ void rpc_ff_at(detail::refused<"rpc_ff_at(p, function, arguments...): p is &a[i]
 // 32 bytes among all, and the calls of its functions a search among the libraries at both ends.
 template <class F>
 requires std::is_function_v<F>
-void add_library(F* function, am::SourceLocation where = am::SourceLocation::current()) {
+void add_library(F* function, am::Here where = {}) {
   detail::add_library(reinterpret_cast<std::uintptr_t>(function), {"add_library", where});
 }
 
@@ -183,9 +182,9 @@ void add_library(F* function, am::SourceLocation where = am::SourceLocation::cur
 // everybody sees what these wrote. Costs a message and its answer for each process that this one
 // has sent any to, and a barrier. In a program of several threads: that this thread has made, and
 // those that have ended; the others call quiet() before.
-void quiesce(am::SourceLocation where = am::SourceLocation::current());
+void quiesce(am::Here where = {});
 // Not collective: returns when every rpc_ff() that this thread has made has run. Costs a message
 // and its answer for each process that it has sent any to. After OpenSHMEM's shmem_ctx_quiet.
-void quiet(am::SourceLocation where = am::SourceLocation::current());
+void quiet(am::Here where = {});
 
 }  // namespace splitc

@@ -60,8 +60,7 @@ inline void check_signal(std::uint64_t to, std::uint64_t bytes, std::uint64_t si
 // processes, and as put() and rpc_ff_at() do.
 template <detail::writable T>
 void put_signal(global_ptr<T> to, std::type_identity_t<std::span<const T>> data,
-                global_ptr<std::uint64_t> signal,
-                am::SourceLocation where = am::SourceLocation::current()) {
+                global_ptr<std::uint64_t> signal, am::Here where = {}) {
   const detail::Call call("put_signal", where);
   detail::check_signal(to.bits(), data.size_bytes(), signal.bits(), call);
   std::byte* const base = detail::mapping_of(to.bits());
@@ -88,8 +87,8 @@ void put_signal(global_ptr<T> to, std::type_identity_t<std::span<const T>> data,
 //
 // Where it may be called: as wait_until(condition), a thread of the program, outside handlers.
 template <class T, class Condition>
-requires std::is_invocable_r_v<bool, Condition&, T> T wait_until(
-    const T& word, Condition condition, am::SourceLocation where = am::SourceLocation::current()) {
+requires std::is_invocable_r_v<bool, Condition&, T> T wait_until(const T& word, Condition condition,
+                                                                 am::Here where = {}) {
   static_assert(std::is_integral_v<T> || std::is_enum_v<T>, "a number that is read whole");
   T value{};
   wait_until(  // tasks go on

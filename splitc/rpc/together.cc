@@ -20,14 +20,14 @@
 
 namespace splitc {
 
-void quiesce(am::SourceLocation where) {
+void quiesce(am::Here where) {
   const detail::OfGroup job = detail::of_job({"quiesce", where});
   detail::context().endpoint.flush(where);
   if (detail::is_threaded()) world().service().flush(where);  // long results
   detail::run_plan(job, {});
 }
 
-void quiet(am::SourceLocation where) {
+void quiet(am::Here where) {
   detail::check_may_wait({"quiet", where});
   detail::context().endpoint.flush(where);
 }

@@ -101,14 +101,13 @@ class shared : private detail::SharedVariable {
       : SharedVariable(&initial_, sizeof(T)), initial_(initial) {}
 
   // This process's, as ordinary memory, valid until run() returns.
-  T& mine(am::SourceLocation where = am::SourceLocation::current()) const {
+  T& mine(am::Here where = {}) const {
     if (mine_ == nullptr) [[unlikely]]
       refuse_use({"shared::mine", where});
     return *static_cast<T*>(mine_);
   }
   // The pointer to that of process `proc`.
-  global_ptr<T> on(std::uint32_t proc,
-                   am::SourceLocation where = am::SourceLocation::current()) const {
+  global_ptr<T> on(std::uint32_t proc, am::Here where = {}) const {
     if (offset_ == 0) [[unlikely]]
       refuse_use({"shared::on", where});
     if constexpr (am::kChecked) {

@@ -128,7 +128,7 @@ team team::world() { return team(detail::Groups::of_world().everybody()); }
 
 team team::node() { return team(detail::Groups::of_world().node()); }
 
-std::uint32_t team::proc(std::uint32_t rank, Where where) const {
+std::uint32_t team::proc(std::uint32_t rank, am::Here where) const {
   const detail::Call call("team::proc", where);
   const detail::Group& group = this->group(call);
   if (rank < group.size()) [[likely]]
@@ -138,7 +138,7 @@ std::uint32_t team::proc(std::uint32_t rank, Where where) const {
                            std::to_string(group.size() - 1));
 }
 
-team team::split(std::int64_t colour, std::int64_t key, Where where) const {
+team team::split(std::int64_t colour, std::int64_t key, am::Here where) const {
   const detail::OfGroup of = this->of({"team::split", where});
   detail::Groups& groups = detail::Groups::of_world();
   detail::ReservedBoard board(groups.boards());
@@ -154,7 +154,7 @@ team team::split(std::int64_t colour, std::int64_t key, Where where) const {
   return team(made_of(of, number, std::move(ranks), wishes, board));
 }
 
-team team::select(std::span<const std::uint32_t> ranks, Where where) const {
+team team::select(std::span<const std::uint32_t> ranks, am::Here where) const {
   const detail::OfGroup of = this->of({"team::select", where});
   detail::Groups& groups = detail::Groups::of_world();
   detail::ReservedBoard board(groups.boards());

@@ -76,8 +76,6 @@ OfGroup of_team(const SharedOwner<Group>& group, const GroupCall& call, bool wai
 // teams at a time have; else messages there, too. docs/collectives.md has algorithms and figures.
 class team {
  public:
-  using Where = am::SourceLocation;
-
   static constexpr std::int64_t none = -1;  // for split()
 
   // No team: this process is in none.
@@ -90,29 +88,25 @@ class team {
   // Collective: members with the same `colour` form a team, ranked by `key`, and by rank in this
   // team among equal keys. A negative colour, such as none, gets an empty one. Costs an
   // all_gather() of 24 bytes.
-  team split(std::int64_t colour, std::int64_t key = 0, Where where = Where::current()) const;
+  team split(std::int64_t colour, std::int64_t key = 0, am::Here where = {}) const;
   // Collective: the members whose ranks in this team are listed, in that order. Each passes the
   // list that it is in; others pass one without themselves, such as an empty one, and get an empty
   // team. If one list has a rank that does not exist, or one twice, or if those on a list have not
   // passed the same, every member of this team gets the Error, and no team is made. Costs an
   // all_gather() of 32 bytes.
-  team select(std::span<const std::uint32_t> ranks, Where where = Where::current()) const;
+  team select(std::span<const std::uint32_t> ranks, am::Here where = {}) const;
 
   // Whether this process is in it. All others of these, but ==, throw Error if not.
   explicit operator bool() const noexcept { return group_ != nullptr; }
-  std::uint32_t rank(Where where = Where::current()) const {
-    return group({"team::rank", where}).rank();
-  }
-  std::uint32_t size(Where where = Where::current()) const {
-    return group({"team::size", where}).size();
-  }
+  std::uint32_t rank(am::Here where = {}) const { return group({"team::rank", where}).rank(); }
+  std::uint32_t size(am::Here where = {}) const { return group({"team::size", where}).size(); }
   // The process of a rank; Error if there is no such rank. A load.
-  std::uint32_t proc(std::uint32_t rank, Where where = Where::current()) const;
+  std::uint32_t proc(std::uint32_t rank, am::Here where = {}) const;
   // The rank of a process; nothing if it is no member. A binary search.
-  std::optional<std::uint32_t> rank_of(std::uint32_t proc, Where where = Where::current()) const {
+  std::optional<std::uint32_t> rank_of(std::uint32_t proc, am::Here where = {}) const {
     return group({"team::rank_of", where}).rank_of(proc);
   }
-  bool contains(std::uint32_t proc, Where where = Where::current()) const {
+  bool contains(std::uint32_t proc, am::Here where = {}) const {
     return group({"team::contains", where}).rank_of(proc).has_value();
   }
   // Whether it is the same team, not just one of the same members.
@@ -120,77 +114,75 @@ class team {
 
   // --- As the calls of these names without a team. (start_barrier() has the two halves of one.)
 
-  void barrier(Where where = Where::current()) const {
-    detail::run_plan(of({"team::barrier", where}), {});
-  }
+  void barrier(am::Here where = {}) const { detail::run_plan(of({"team::barrier", where}), {}); }
 
   template <detail::one_value T>
-  [[nodiscard]] T all_bcast(const T& x, std::uint32_t root = 0,
-                            Where where = Where::current()) const {
+  [[nodiscard]] T all_bcast(const T& x, std::uint32_t root = 0, am::Here where = {}) const {
     return detail::group_bcast(of({"team::all_bcast", where}), x, root);
   }
   template <detail::only_elements R>
-  void all_bcast(R&& data, std::uint32_t root = 0, Where where = Where::current()) const {
+  void all_bcast(R&& data, std::uint32_t root = 0, am::Here where = {}) const {
     const detail::OfGroup of = this->of({"team::all_bcast", where});
     detail::run_plan(of, detail::bcast_plan(of, detail::span_of(data), root));
   }
 
   template <class T, class Op>
-  T all_reduce(const T& x, Op op, Where where = Where::current()) const {
+  T all_reduce(const T& x, Op op, am::Here where = {}) const {
     return detail::to_all(of({"team::all_reduce", where}), x, op);
   }
   template <elements R, class Op>
   void all_reduce(const R& mine, std::span<detail::ValueOf<const R>> result, Op op,
-                  Where where = Where::current()) const {
+                  am::Here where = {}) const {
     const detail::OfGroup of = this->of({"team::all_reduce", where});
     const detail::Combine combine = detail::combine_by<detail::ValueOf<const R>>(op);
     detail::run_plan(of, detail::reduce_plan(of, std::as_bytes(detail::span_of(mine)),
                                              std::as_writable_bytes(result), combine));
   }
   template <class T, class Op>
-  T all_reduce_to_one(const T& x, Op op, Where where = Where::current()) const {
+  T all_reduce_to_one(const T& x, Op op, am::Here where = {}) const {
     return detail::to_one(of({"team::all_reduce_to_one", where}), x, op);
   }
   template <class T, class Op>
-  T all_scan(const T& x, Op op, Where where = Where::current()) const {
+  T all_scan(const T& x, Op op, am::Here where = {}) const {
     return detail::scan(of({"team::all_scan", where}), x, op);
   }
   template <class T, class Op>
   T all_exscan(const T& x, Op op, const std::type_identity_t<T>& identity,
-               Where where = Where::current()) const {
+               am::Here where = {}) const {
     return detail::exscan(of({"team::all_exscan", where}), x, op, T(identity));
   }
 
   template <class T>
-  std::vector<T> all_gather(const T& x, Where where = Where::current()) const {
+  std::vector<T> all_gather(const T& x, am::Here where = {}) const {
     return detail::group_gather(of({"team::all_gather", where}), x, false);
   }
   template <elements R>
   void all_gather(const R& mine, std::span<detail::ValueOf<const R>> all,
-                  Where where = Where::current()) const {
+                  am::Here where = {}) const {
     const detail::OfGroup of = this->of({"team::all_gather", where});
     detail::run_plan(of, detail::gather_plan(of, detail::span_of(mine), all, false));
   }
   template <class T>
-  std::vector<T> all_gather_to_one(const T& x, Where where = Where::current()) const {
+  std::vector<T> all_gather_to_one(const T& x, am::Here where = {}) const {
     return detail::group_gather(of({"team::all_gather_to_one", where}), x, true);
   }
   template <elements R>
   void all_gather_to_one(const R& mine, std::span<detail::ValueOf<const R>> all,
-                         Where where = Where::current()) const {
+                         am::Here where = {}) const {
     const detail::OfGroup of = this->of({"team::all_gather_to_one", where});
     detail::run_plan(of, detail::gather_plan(of, detail::span_of(mine), all, true));
   }
 
   template <elements R>
   void all_to_all(const R& to, std::span<detail::ValueOf<const R>> from,
-                  Where where = Where::current()) const {
+                  am::Here where = {}) const {
     const detail::OfGroup of = this->of({"team::all_to_all", where});
     detail::run_plan(of, detail::transpose_plan(of, detail::span_of(to), from));
   }
   template <elements R>
-  received_parts<detail::ValueOf<const R>> all_to_all_varying(
-      const R& to, std::span<const std::size_t> counts, Where where = Where::current()) const {
+  received_parts<detail::ValueOf<const R>> all_to_all_varying(const R& to,
+                                                              std::span<const std::size_t> counts,
+                                                              am::Here where = {}) const {
     const detail::OfGroup of = this->of({"team::all_to_all_varying", where});
     return received_parts<detail::ValueOf<const R>>(
         detail::varying(of, detail::span_of(to), counts));
@@ -199,7 +191,7 @@ class team {
   std::size_t all_to_all_varying(const R& to, std::span<const std::size_t> counts,
                                  std::span<detail::ValueOf<const R>> from,
                                  std::span<std::size_t> from_counts = {},
-                                 Where where = Where::current()) const {
+                                 am::Here where = {}) const {
     return detail::varying_into(of({"team::all_to_all_varying", where}), detail::span_of(to),
                                 counts, from, from_counts);
   }
@@ -209,43 +201,41 @@ class team {
   // beside those of the job. Whatever their sizes, they end in polls alone. All other calls of a
   // team wait first until those that were started of it have ended.
 
-  started<> start_barrier(Where where = Where::current()) const {
+  started<> start_barrier(am::Here where = {}) const {
     return detail::start_group_barrier(starting({"team::start_barrier", where}));
   }
   template <detail::one_value T>
-  started<T> start_all_bcast(const T& x, std::uint32_t root = 0,
-                             Where where = Where::current()) const {
+  started<T> start_all_bcast(const T& x, std::uint32_t root = 0, am::Here where = {}) const {
     return detail::start_group_bcast(starting({"team::start_all_bcast", where}), x, root);
   }
   template <class T, class Op>
-  started<T> start_all_reduce(const T& x, Op op, Where where = Where::current()) const {
+  started<T> start_all_reduce(const T& x, Op op, am::Here where = {}) const {
     return detail::start_group_reduce(starting({"team::start_all_reduce", where}), x, op);
   }
   template <class T>
-  started<std::vector<T>> start_all_gather(const T& x, Where where = Where::current()) const {
+  started<std::vector<T>> start_all_gather(const T& x, am::Here where = {}) const {
     return detail::start_group_gather(starting({"team::start_all_gather", where}), x);
   }
   template <detail::lasting_only_elements R>
-  started<> start_all_bcast(R&& data, std::uint32_t root = 0,
-                            Where where = Where::current()) const {
+  started<> start_all_bcast(R&& data, std::uint32_t root = 0, am::Here where = {}) const {
     const detail::OfGroup of = starting({"team::start_all_bcast", where});
     return detail::start_spans(of, detail::bcast_plan(of, detail::span_of(data), root));
   }
   template <lasting_elements R, class Op>
   started<> start_all_reduce(R&& mine, std::span<detail::ValueOf<R>> result, Op op,
-                             Where where = Where::current()) const {
+                             am::Here where = {}) const {
     return detail::start_group_reduce<detail::ValueOf<R>>(
         starting({"team::start_all_reduce", where}), detail::span_of(mine), result, std::move(op));
   }
   template <lasting_elements R>
   started<> start_all_gather(R&& mine, std::span<detail::ValueOf<R>> all,
-                             Where where = Where::current()) const {
+                             am::Here where = {}) const {
     const detail::OfGroup of = starting({"team::start_all_gather", where});
     return detail::start_spans(of, detail::gather_plan(of, detail::span_of(mine), all, false));
   }
   template <lasting_elements R>
   started<> start_all_to_all(R&& to, std::span<detail::ValueOf<R>> from,
-                             Where where = Where::current()) const {
+                             am::Here where = {}) const {
     const detail::OfGroup of = starting({"team::start_all_to_all", where});
     return detail::start_spans(of, detail::transpose_plan(of, detail::span_of(to), from));
   }

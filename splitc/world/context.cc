@@ -305,7 +305,7 @@ namespace splitc {
 
 std::uint32_t my_thread() { return detail::context().number; }
 
-void run_in_thread(std::uint32_t thread, am::Function<void()> function, am::SourceLocation where) {
+void run_in_thread(std::uint32_t thread, am::Function<void()> function, am::Here where) {
   world().contexts().at(thread, {"run_in_thread", where}).post(std::move(function));
 }
 

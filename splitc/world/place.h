@@ -38,7 +38,7 @@ using am::Located;
 struct Index {
   template <class I>
   requires std::is_convertible_v<const I&, std::ptrdiff_t>
-  constexpr Index(const I& index, am::SourceLocation here = am::SourceLocation::current()) noexcept
+  constexpr Index(const I& index, am::Here here = {}) noexcept
       : value(static_cast<std::ptrdiff_t>(index)), where(here) {}
   std::ptrdiff_t value;
   am::SourceLocation where;

@@ -59,8 +59,8 @@ class handle {
   // never wait; wait() is sync(*this), and so is result(), as there is no value.
   [[nodiscard]] inline bool ready() const;
   [[nodiscard]] inline bool try_wait() const;
-  inline void wait(am::SourceLocation where = am::SourceLocation::current()) const noexcept;
-  inline void result(am::SourceLocation where = am::SourceLocation::current()) const noexcept;
+  inline void wait(am::Here where = {}) const noexcept;
+  inline void result(am::Here where = {}) const noexcept;
 
  private:
   std::uint32_t ticket_ = 0;
@@ -113,7 +113,7 @@ using ::sync;
 
 // Waits until the operation of `h` is complete. Others may be in flight still. A full fence.
 // `where` is the place of the call, which the report on a job that stands still names.
-inline void sync(handle h, am::SourceLocation where = am::SourceLocation::current()) noexcept {
+inline void sync(handle h, am::Here where = {}) noexcept {
   if (h.generation() != 0) [[unlikely]]
     detail::finish_one(h, detail::Call("sync", where));
   // pairs with: sync(), barrier() and the atomics of other processes
@@ -139,8 +139,8 @@ inline void sync(handle h, am::SourceLocation where = am::SourceLocation::curren
 
 inline bool handle::ready() const { return try_sync(*this); }
 inline bool handle::try_wait() const { return try_sync(*this); }
-inline void handle::wait(am::SourceLocation where) const noexcept { sync(*this, where); }
-inline void handle::result(am::SourceLocation where) const noexcept { sync(*this, where); }
+inline void handle::wait(am::Here where) const noexcept { sync(*this, where); }
+inline void handle::result(am::Here where) const noexcept { sync(*this, where); }
 
 // Another name of try_sync().
 [[nodiscard]] inline bool is_sync() { return try_sync(); }

@@ -196,7 +196,7 @@ bool arm();
 // A thread of the program. Throws Error in a handler; what a handler or the condition throws comes
 // out.
 template <class Condition>
-void wait_until(Condition&& condition, am::SourceLocation where = am::SourceLocation::current()) {
+void wait_until(Condition&& condition, am::Here where = {}) {
   detail::check_may_wait({"wait_until", where});
   const auto explain = [&where] { return am::Reason{.call = {"wait_until", where}}; };
   bool fulfilled = false;
@@ -218,8 +218,7 @@ std::uint32_t my_thread();
 // throws comes out of that poll. Throws Error if there is no such thread. Costs an allocation, and
 // a system call if a thread of this process sleeps. Any thread, handlers included. After UPC++'s
 // personas and their lpc().
-void run_in_thread(std::uint32_t thread, am::Function<void()> function,
-                   am::SourceLocation where = am::SourceLocation::current());
+void run_in_thread(std::uint32_t thread, am::Function<void()> function, am::Here where = {});
 
 // Seconds since some moment in the past, by the machine's monotonic clock: Split-C's get_seconds.
 // For differences. Processes of one machine read the same clock, those of several do not. Any

@@ -21,7 +21,7 @@ using namespace splitc;
 template <class T>
 class Reduce : public testing::Test {
  protected:
-  using Call = T (*)(T, am::SourceLocation);
+  using Call = T (*)(T, am::Here);
 
   // One value for each process, the same list in all. Integers that are to be added or multiplied
   // are small, as the language forbids signed ones to overflow.
