@@ -1,7 +1,5 @@
 #include "am/link/link.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <array>
 #include <cerrno>

@@ -1,8 +1,6 @@
 #include "am/link/progress_thread.h"
 
 #include <poll.h>
-#include <pthread.h>
-#include <signal.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 

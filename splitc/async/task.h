@@ -12,7 +12,6 @@
 #pragma once
 
 #include <coroutine>
-#include <cstdint>
 #include <exception>
 #include <optional>
 #include <type_traits>

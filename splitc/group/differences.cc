@@ -1,6 +1,5 @@
 // How the members of a group find out that they make different calls.
 
-#include <cstring>
 #include <string>
 #include <utility>
 #include <vector>

@@ -10,7 +10,6 @@
 #include <iterator>
 #include <shared_mutex>
 #include <span>
-#include <string>
 #include <vector>
 
 #include "am/job/job.h"

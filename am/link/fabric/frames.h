@@ -1,12 +1,10 @@
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <list>
 #include <span>
-#include <vector>
 
 #include "am/link/packet.h"
 #include "rdma/endpoint.h"

@@ -1,7 +1,5 @@
 // Frames that arrive: whether they are of the job, and in which order they are delivered.
 
-#include <algorithm>
-#include <cstring>
 #include <string>
 #include <utility>
 
