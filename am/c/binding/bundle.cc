@@ -58,10 +58,9 @@ int AM_SetEventMask(eb_t bundle, int mask) {
 }
 
 int AM_GetEventMask(eb_t bundle, int* mask) {
-  return guarded("AM_GetEventMask", [=] {
+  return answer("AM_GetEventMask", mask, [=] {
     core_of(bundle);
-    check_result(mask);
-    *mask = bundle->mask;
+    return bundle->mask.load();
   });
 }
 
@@ -79,11 +78,7 @@ int AM_Wait(eb_t bundle) {
 }
 
 int AMX_GetEventFd(eb_t bundle, int* fd) {
-  return guarded("AMX_GetEventFd", [=] {
-    am::Bundle& core = core_of(bundle);
-    check_result(fd);
-    *fd = core.event_fd();
-  });
+  return answer("AMX_GetEventFd", fd, [=] { return core_of(bundle).event_fd(); });
 }
 
 int AMX_Arm(eb_t bundle) {

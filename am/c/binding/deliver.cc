@@ -116,11 +116,7 @@ namespace {
 // Leaves at `result` what get(message) gives of the handler that runs.
 template <class Result, class Get>
 int get_of_message(const char* call, void* token, Result* result, Get&& get) {
-  return guarded(call, [&] {
-    Token& found = token_of(token);
-    check_result(result);
-    *result = get(found.message());
-  });
+  return answer(call, result, [&] { return get(token_of(token).message()); });
 }
 
 }  // namespace

@@ -201,21 +201,21 @@ Core& outside_handlers(Core& core) {
   return core;
 }
 
-// Leaves at `result` what get(core) gives of an endpoint; and `value`.
+// Leaves at `result` what find() returns; what get(core) does of an endpoint; and `value`.
+template <class Result, class Find>
+int answer(const char* call, Result* result, Find&& find) noexcept {
+  return guarded(call, [&] {
+    check_result(result);
+    *result = find();
+  });
+}
 template <class Result, class Get>
 int get(const char* call, ep_t endpoint, Result* result, Get&& get) noexcept {
-  return guarded(call, [&] {
-    EndpointState& core = core_of(endpoint);
-    check_result(result);
-    *result = get(core);
-  });
+  return answer(call, result, [&] { return get(core_of(endpoint)); });
 }
 template <class Result>
 int give(const char* call, Result* result, Result value) noexcept {
-  return guarded(call, [&] {
-    check_result(result);
-    *result = value;
-  });
+  return answer(call, result, [=] { return value; });
 }
 
 // Gives `core` a place of `table`, which is of `what`, such as "bundles". Any thread.

@@ -1,4 +1,3 @@
-// Channels in C.
 #include "am/c/channel.h"
 
 #include <bit>
@@ -12,7 +11,6 @@
 
 namespace am::c {
 
-// An end of a channel.
 struct ReceiveEnd {
   eb_t bundle;
   ReceiveChannel channel;
@@ -121,10 +119,7 @@ int AM_ChannelReadyPollQ(AM_receiver_t receiver) {
 }
 
 int AM_ChannelInUse(AM_receiver_t receiver, int* in_use) {
-  return guarded("AM_ChannelInUse", [=] {
-    check_result(in_use);
-    *in_use = core_of(receiver).in_use() ? 1 : 0;
-  });
+  return answer("AM_ChannelInUse", in_use, [=] { return core_of(receiver).in_use() ? 1 : 0; });
 }
 
 int AM_ChannelFreeReceiver(AM_receiver_t receiver) {
@@ -150,17 +145,13 @@ int AM_ChannelAssocLocal(eb_t bundle, AM_channel_t channel, const void* buffer, 
 }
 
 int AM_ChannelSetBuffer(AM_sender_t sender, const void* buffer, size_t nbytes) {
-  return guarded("AM_ChannelSetBuffer", [=] {
-    const auto bytes = checked(sender, buffer, nbytes);
-    core_of(sender).associate(bytes);
-  });
+  return guarded("AM_ChannelSetBuffer",
+                 [=] { core_of(sender).associate(checked(sender, buffer, nbytes)); });
 }
 
 int AM_ChannelAlternate(AM_sender_t sender, const void* buffer, size_t nbytes) {
-  return guarded("AM_ChannelAlternate", [=] {
-    const auto bytes = checked(sender, buffer, nbytes);
-    core_of(sender).alternate(bytes);
-  });
+  return guarded("AM_ChannelAlternate",
+                 [=] { core_of(sender).alternate(checked(sender, buffer, nbytes)); });
 }
 
 int AM_ChannelPut(AM_sender_t sender) {
@@ -168,10 +159,7 @@ int AM_ChannelPut(AM_sender_t sender) {
 }
 
 int AM_ChannelReusable(AM_sender_t sender, int* reusable) {
-  return guarded("AM_ChannelReusable", [=] {
-    check_result(reusable);
-    *reusable = core_of(sender).reusable() ? 1 : 0;
-  });
+  return answer("AM_ChannelReusable", reusable, [=] { return core_of(sender).reusable() ? 1 : 0; });
 }
 
 int AM_ChannelFreeSender(AM_sender_t sender) {
@@ -183,10 +171,8 @@ int AM_ChannelFreeSender(AM_sender_t sender) {
 }
 
 int AM_GetChannelStatistics(eb_t bundle, AM_channel_stats_t* statistics) {
-  return guarded("AM_GetChannelStatistics", [=] {
-    am::Bundle& core = core_of(bundle);
-    check_result(statistics);
-    const am::ChannelStats now = channel_stats(core);
-    *statistics = {now.early, now.lost, now.stale, now.ready_twice};
+  return answer("AM_GetChannelStatistics", statistics, [=] {
+    const am::ChannelStats now = channel_stats(core_of(bundle));
+    return AM_channel_stats_t{now.early, now.lost, now.stale, now.ready_twice};
   });
 }

@@ -1,4 +1,3 @@
-// Zero-copy buffers in C.
 #include "am/zero_copy/zero_copy.h"
 
 #include <bit>
@@ -59,7 +58,6 @@ void forget_buffers() noexcept {
   zero_copies.forget();
 }
 
-// The mode of a buffer of that memory.
 ZeroCopyMode checked(int mode, const void* memory, std::size_t nbytes) {
   static_assert(static_cast<int>(ZeroCopyMode::kUnreg) == AM_BUFFER_UNREG &&
                 static_cast<int>(ZeroCopyMode::kReg) == AM_BUFFER_REG &&
@@ -139,11 +137,8 @@ int AM_ZeroCopyWait(AM_zero_copy_t zero) {
 }
 
 int AM_ZeroCopyAlloc(AM_zero_copy_t zero, size_t nbytes, void** memory) {
-  return guarded("AM_ZeroCopyAlloc", [=] {
-    am::ZeroCopy& core = core_of(zero).core;
-    check_result(memory);
-    *memory = core.alloc(nbytes).data();
-  });
+  return answer("AM_ZeroCopyAlloc", memory,
+                [=] { return core_of(zero).core.alloc(nbytes).data(); });
 }
 
 int AM_ZeroCopyRelease(AM_zero_copy_t zero, void* memory) {
@@ -183,10 +178,8 @@ int AM_BufferFree(AM_buffer_t buffer) {
 }
 
 int AM_BufferInfo(AM_buffer_t buffer, AM_buffer_info_t* info) {
-  return guarded("AM_BufferInfo", [=] {
-    check_result(info);
-    *info = std::bit_cast<AM_buffer_info_t>(core_of(buffer).info());
-  });
+  return answer("AM_BufferInfo", info,
+                [=] { return std::bit_cast<AM_buffer_info_t>(core_of(buffer).info()); });
 }
 
 int AM_BufferSetReference(AM_buffer_t buffer, uint64_t reference) {
@@ -210,8 +203,6 @@ int AM_BufferRegister(AM_buffer_t buffer) {
 }
 
 int AM_BufferInFlight(AM_buffer_t buffer, int* transfers) {
-  return guarded("AM_BufferInFlight", [=] {
-    check_result(transfers);
-    *transfers = static_cast<int>(core_of(buffer).under_way());
-  });
+  return answer("AM_BufferInFlight", transfers,
+                [=] { return static_cast<int>(core_of(buffer).under_way()); });
 }

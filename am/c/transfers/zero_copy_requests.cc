@@ -126,11 +126,8 @@ int AM_ZeroCopyRequest(AM_zero_copy_t zero, const int* to, int nprocesses,
 }
 
 int AM_ZeroCopyRequestSource(AM_zero_copy_request_t request, int* process) {
-  return guarded("AM_ZeroCopyRequestSource", [=] {
-    const am::ZeroCopyRequest& core = core_of(request);
-    check_result(process);
-    *process = static_cast<int>(core.source());
-  });
+  return answer("AM_ZeroCopyRequestSource", process,
+                [=] { return static_cast<int>(core_of(request).source()); });
 }
 
 int AM_ZeroCopyRequestSizes(AM_zero_copy_request_t request, size_t* sizes, int room,
