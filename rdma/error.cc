@@ -98,10 +98,8 @@ std::string remedy(long fi_result) {
   switch (std::labs(fi_result)) {
     case FI_EFAULT:
       return "; memory that a put or store reads, or a get writes, has to stay until the transfer "
-             "is "
-             "synced: look for what was freed before, for a size too large, and for memory that "
-             "may "
-             "only be read";
+             "is synced: look for what was freed before, for a size too large, and for memory that "
+             "may only be read";
     case FI_EPERM: return "; the system or a firewall of this machine forbids it";
     case FI_ENOMEM:
       return "; the limit of pinned memory (ulimit -l) is " + memlock_text() +

@@ -306,7 +306,6 @@ class Mailbox {
     Doorbell* bell = nullptr;  // the sender's
     Cursors<Consumer> read;
   };
-  // A place that is polled.
   struct Polled {
     std::uint32_t inbox;
     std::uint32_t which;  // a Lane, or kClosedPlace

@@ -50,7 +50,6 @@ class ByMessages {
   }
 
  private:
-  // Whether there is an element for each member.
   bool can_be_divided() const noexcept { return vector_.elements >= member_.size; }
 
   Schedule broadcast() const {

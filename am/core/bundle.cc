@@ -231,8 +231,7 @@ bool Bundle::wait(Events events, std::int64_t timeout_ns, Here where) {
   if (handling()) refuse("Bundle::wait", "a handler may not wait; let it return first");
   if (events == Events::kNone) {
     refuse("Bundle::wait",
-           "the event mask is empty, so this would never return; ask for "
-           "Events::kNotEmpty");
+           "the event mask is empty, so this would never return; ask for Events::kNotEmpty");
   }
   take_over();
   // (2^62 ns are 146 years.)

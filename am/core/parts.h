@@ -91,7 +91,6 @@ class Incoming {
 
   shmem::Mailbox& mailbox() noexcept { return mailbox_; }
   const shmem::Mailbox& mailbox() const noexcept { return mailbox_; }
-  // The sender of that inbox.
   Correspondent& sender(std::uint32_t inbox) noexcept { return correspondents_[inbox]; }
   // What senders read of this endpoint.
   PublishedAdmission& admission() noexcept {
@@ -241,7 +240,6 @@ class EndpointParts {
 // Shows a request to handler 0, which is a get, as what it was to the program (am/core/request.cc).
 void show_as_get(Returned& returned) noexcept;
 
-// The name of a handler in a trace.
 TraceName traced_name(const EndpointParts& parts, Trace& trace, HandlerIndex handler) noexcept;
 
 }  // namespace am

@@ -39,7 +39,6 @@ struct Sizes {
   // A get or put of at most so many bytes goes in packets, but for the first few in flight, which
   // go by RMA.
   const std::size_t access;
-  // A store.
   const std::size_t store;
 
  private:

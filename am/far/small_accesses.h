@@ -27,7 +27,6 @@ class SmallAccesses {
 
   SmallAccesses(Router& router, link::Link& link, OneSided& one_sided, Tails& tails);
 
-  // Whether that access is for this.
   bool takes(const link::RmaAccess& access) const noexcept {
     return applies_ && access.local.size() <= kMost && access.at.key == link::RemoteKey::kSegment;
   }

@@ -153,7 +153,6 @@ class Job final : public Exchange {
                                  const std::string& sentence);
 
  private:
-  // What exchange() does, on bytes.
   std::vector<std::vector<std::byte>> exchange_bytes(std::span<const std::byte> mine,
                                                      const char* call,
                                                      const SourceLocation& where) override;

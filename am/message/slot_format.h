@@ -60,7 +60,6 @@ struct RequestMark {
   Form form = Form::kOrdinary;
 };
 
-// The mark of a reply.
 struct ReplyMark {
   // The mark of a request, one-way or not, that comes back undelivered.
   static constexpr shmem::Mark kReturned = make_mark(0, 0, 3);

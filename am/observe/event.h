@@ -111,7 +111,6 @@ inline TraceFlow flow_of(const TracedRoute& route, const TracedMessage& message)
                        std::uint64_t{route.way} << 32 | message.stream, message.number);
 }
 
-// The flow of the reply to that request.
 constexpr TraceFlow reply_of(TraceFlow request) noexcept {
   const TraceFlow reply = request ^ 0x5bd1e9955bd1e995;
   return reply != 0 ? reply : 1;

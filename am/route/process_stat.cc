@@ -54,7 +54,6 @@ bool is_killed(const ProcessStat& thread) noexcept {
   return (thread.pending_signals >> (SIGKILL - 1) & 1) != 0;
 }
 
-// Whether a thread of `pid` lives on.
 bool has_living_thread(pid_t pid) noexcept {
   std::error_code error;
   const std::string threads = "/proc/" + std::to_string(pid) + "/task";

@@ -15,8 +15,7 @@ constexpr const char* kNames[] = {"libsodium.so.23", "libsodium.so.26"};
 [[noreturn]] void refuse(const std::string& why) {
   throw Error(
       "processes prove with libsodium that they belong to a job (at a rendezvous, and in "
-      "datagrams), "
-      "and it " +
+      "datagrams), and it " +
       why + "; install it (Debian: libsodium23) on every machine of the job");
 }
 

@@ -170,8 +170,7 @@ inline void write(global_ptr<T> p, const std::type_identity_t<T>& value, am::Her
 }
 
 void read(detail::refused<"read(p): p is &a[i] or another global_ptr">);
-void write(detail::refused<"write(p, value): p is &a[i] or another global_ptr, not to "
-                           "const">,
+void write(detail::refused<"write(p, value): p is &a[i] or another global_ptr, not to const">,
            detail::anything = {});
 
 }  // namespace splitc

@@ -124,13 +124,11 @@ template <detail::writable T>
 inline handle put(const global_ref<T>& r, const std::type_identity_t<T>& value) {
   return detail::put_at<T>(r.origin(), r.index(), value, r.where());
 }
-void get(detail::refused<"get(local, p): local has the type of the elements and is not "
-                         "const; p is &a[i], a[i], another global_ptr, or *s of a "
-                         "spread_ptr s">,
+void get(detail::refused<"get(local, p): local has the type of the elements and is not const; p is "
+                         "&a[i], a[i], another global_ptr, or *s of a spread_ptr s">,
          detail::anything = {});
-void put(detail::refused<"put(p, value): the value has the type of the elements, not "
-                         "const; p is &a[i], a[i], another global_ptr, or *s of a "
-                         "spread_ptr s">,
+void put(detail::refused<"put(p, value): the value has the type of the elements, not const; p is "
+                         "&a[i], a[i], another global_ptr, or *s of a spread_ptr s">,
          detail::anything = {});
 
 }  // namespace splitc

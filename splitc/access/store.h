@@ -206,9 +206,8 @@ inline void store_sync(std::uint64_t bytes, am::Here where = {}) {
 inline void store_sync(std::uint64_t bytes, store_counter& counter, am::Here where = {}) {
   counter.wait(bytes, where);
 }
-void store(detail::refused<"store(p, value): the value has the type of the elements, not "
-                           "const; p is &a[i], a[i], another global_ptr, or *s of a "
-                           "spread_ptr s">,
+void store(detail::refused<"store(p, value): the value has the type of the elements, not const; p "
+                           "is &a[i], a[i], another global_ptr, or *s of a spread_ptr s">,
            detail::anything = {}, detail::anything = {}, detail::anything = {});
 void store_sync() = delete;  // store_sync(bytes): how many bytes of stores are to land here
 // store_counter::reset() of the default counter: Split-C's reset_store_sync.

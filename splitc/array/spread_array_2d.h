@@ -15,7 +15,6 @@ namespace splitc {
 // process number mod P (Split-C's T X[v][w]::[q][r]). Arithmetic only; any thread.
 class tiling {
  public:
-  // A tiling of no elements.
   tiling() noexcept : rows_(0), columns_(0), procs_(1), q_(1), r_(1) {}
   // A blocked dimension is cut so that each process gets about one tile: into P parts if the other
   // dimension is not blocked, else the two together into the squarest grid of P.

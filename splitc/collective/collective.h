@@ -142,11 +142,9 @@ void all_reduce(detail::refused<"all_reduce(x, op): op is an object, such as std
                                 "maximum()">,
                 detail::anything = {}, detail::anything = {});
 void all_reduce_to_one(
-    detail::refused<"all_reduce_to_one(x, op): op is an object, such as std::plus() "
-                    "or maximum()">,
+    detail::refused<"all_reduce_to_one(x, op): op is an object, such as std::plus() or maximum()">,
     detail::anything = {}, detail::anything = {});
-void all_scan(detail::refused<"all_scan(x, op): op is an object, such as std::plus() or "
-                              "maximum()">,
+void all_scan(detail::refused<"all_scan(x, op): op is an object, such as std::plus() or maximum()">,
               detail::anything = {}, detail::anything = {});
 void all_exscan(detail::refused<"all_exscan(x, op, identity): op is an object, such as "
                                 "std::plus() or maximum()">,

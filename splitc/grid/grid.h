@@ -231,7 +231,6 @@ class grid {
 
   // --- Parts of the block.
 
-  // The own cells.
   box own() const noexcept { return within(0); }
   // The own cells that have no ghost within ghosts() in any direction.
   box inner() const noexcept {

@@ -147,14 +147,12 @@ void rpc_ff_at(global_ptr<T> p, F f, const Args&... args) {
   }
 }
 
-void rpc(detail::refused<"rpc(process, function, arguments...): first the number of a "
-                         "process">,
+void rpc(detail::refused<"rpc(process, function, arguments...): first the number of a process">,
          detail::anything = {}, detail::anything = {}, detail::anything = {});
 void rpc_ff(detail::refused<"rpc_ff(process, function, arguments...): first the number of a "
                             "process">,
             detail::anything = {}, detail::anything = {}, detail::anything = {});
-void rpc_at(detail::refused<"rpc_at(p, function, arguments...): p is &a[i] or another "
-                            "global_ptr">,
+void rpc_at(detail::refused<"rpc_at(p, function, arguments...): p is &a[i] or another global_ptr">,
             detail::anything = {}, detail::anything = {}, detail::anything = {});
 void rpc_ff_at(detail::refused<"rpc_ff_at(p, function, arguments...): p is &a[i] or another "
                                "global_ptr">,

@@ -134,8 +134,7 @@ template <class Program>
 int run(int argc, char** argv, const RunOptions& options, Program&& program) {
   return detail::run_program(argc, argv, options, program, nullptr);
 }
-void run(detail::refused<"run(argc, argv, [](Args args) { .. }), and options before the "
-                         "function">,
+void run(detail::refused<"run(argc, argv, [](Args args) { .. }), and options before the function">,
          detail::anything = {}, detail::anything = {}, detail::anything = {});
 
 }  // namespace splitc

@@ -43,7 +43,6 @@ std::uint64_t edge_of(std::uint32_t proc) {
   return far_word_of_library(proc, w.edge_offset(), "check");
 }
 
-// Entry `index` of the ledger of `proc`.
 std::uint64_t ledger_entry(std::uint32_t proc, std::uint64_t index) {
   const std::uint64_t offset = place.segment_bytes + index * sizeof(std::uint64_t);
   if (is_far(proc)) return far_word_of_library(proc, offset, "check");
@@ -153,8 +152,7 @@ void refuse_misaligned(std::uint32_t proc, std::uint64_t offset, std::uint64_t b
                        std::uint64_t alignment, Call call) {
   check_process(proc, call);
   refuse(call, describe(proc, offset, bytes) +
-                   " are misaligned: an object of its type begins at a "
-                   "multiple of " +
+                   " are misaligned: an object of its type begins at a multiple of " +
                    std::to_string(alignment) + "; allocate it with its own type");
 }
 

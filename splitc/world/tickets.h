@@ -116,7 +116,6 @@ class Tickets {
   std::uint32_t some_proc() const noexcept;
   // Whether it has ended without being done.
   bool lost(handle h) const noexcept { return !done(h) && of(h).lost; }
-  // Whether some have.
   bool lost_some() const noexcept { return lost_some_; }
   // Whether it belongs to a process that has died, whose answer may end in the middle. Checks all
   // tickets, in a job that goes on without some processes.

@@ -42,8 +42,7 @@ static_assert(sizeof(NodeBoard) % 64 == 0 && sizeof(StoreLine) % 64 == 0,
 [[noreturn]] void refuse_base(am::Rank me, am::Rank rank) {
   throw Error("rank " + std::to_string(me) + ": run: the system has mapped the segment of rank " +
               std::to_string(rank) +
-              " to an address that global pointers cannot use; start the "
-              "job again");
+              " to an address that global pointers cannot use; start the job again");
 }
 
 // Whether somebody wants to know of accesses within the node.

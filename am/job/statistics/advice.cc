@@ -99,9 +99,8 @@ void judge_credit(const CallStatistics& call, std::vector<Sentence>& sentences) 
   const double waited = static_cast<double>(call.waited_ns) * 1e-9;
   sentences.push_back(
       {waited,
-       fmt::format("{} waits {:.2f} s for credit, as what it sends is handled later than it "
-                   "comes: let the receivers poll more often, or gather small messages by "
-                   "an aggregator",
+       fmt::format("{} waits {:.2f} s for credit, as what it sends is handled later than it comes: "
+                   "let the receivers poll more often, or gather small messages by an aggregator",
                    call.name(), waited)});
 }
 

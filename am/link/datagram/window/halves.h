@@ -79,7 +79,6 @@ struct Staging {
   alignas(8) std::byte bytes[kMaxPacket];
 };
 
-// What a datagram acknowledges.
 struct Acknowledged {
   std::uint32_t count = 0;      // datagrams that were not acknowledged before
   std::int64_t newest_ns = -1;  // when the one of these was sent that was sent last
