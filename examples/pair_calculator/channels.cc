@@ -1,5 +1,6 @@
 // A channel from every state to its row in every plane, and one back. Their callbacks count the
-// rows of a plane and the results of a process.
+// rows of a plane and the results of a process. With `mark` a channel is armed only in the phase
+// that waits for its puts, and marked in the other, where polls pass it over.
 
 #include <deque>
 #include <memory>
@@ -14,7 +15,7 @@ using namespace splitc;
 
 class Channels : public Exchange {
  public:
-  explicit Channels(Problem& problem);
+  Channels(Problem& problem, bool mark);
   void send_points() override;
   std::uint32_t next_plane() override;
   void send_results(std::uint32_t plane) override;
@@ -25,6 +26,19 @@ class Channels : public Exchange {
 
   void make_receivers(Handles& for_points, Handles& for_results);
   void make_senders(const Handles& for_points, const Handles& for_results);
+  // A buffer is free.
+  void release(am::ReceiveChannel& channel) const {
+    if (mark_) {
+      channel.ready_mark();
+    } else {
+      channel.ready();
+    }
+  }
+  // The phase begins that waits for them. Before their first puts they are armed anyway.
+  void arm(std::vector<am::ReceiveChannel>& channels) const {
+    if (!mark_ || iterations_ == 0) return;
+    for (am::ReceiveChannel& channel : channels) channel.ready_poll();
+  }
   void row_came(std::uint32_t plane) {
     if (++row_count_[plane] == problem_.states()) complete_.push_back(plane);
   }
@@ -40,6 +54,7 @@ class Channels : public Exchange {
   }
 
   Problem& problem_;
+  const bool mark_;
   std::vector<am::ReceiveChannel> homes_;  // by state and plane; results come in by these,
   std::vector<am::SendChannel> points_;    // and points leave by these
   std::vector<am::ReceiveChannel> rows_;   // by plane and state
@@ -47,9 +62,11 @@ class Channels : public Exchange {
   std::vector<std::uint32_t> row_count_;  // that have come, by plane
   std::deque<std::uint32_t> complete_;    // planes
   std::size_t result_count_ = 0;          // that have come
+  std::uint32_t iterations_ = 0;          // that have ended
 };
 
-Channels::Channels(Problem& problem) : problem_(problem), row_count_(problem.planes()) {
+Channels::Channels(Problem& problem, bool mark)
+    : problem_(problem), mark_(mark), row_count_(problem.planes()) {
   const std::size_t most_states = (problem.states() + procs() - 1) / procs();
   const std::size_t most_planes = (problem.planes() + procs() - 1) / procs();
   Handles for_points(procs(), most_states * problem.planes());  // at the senders
@@ -101,9 +118,10 @@ void Channels::make_senders(const Handles& for_points, const Handles& for_result
 
 void Channels::send_points() {
   for (am::ReceiveChannel& home : homes_) {
-    if (home.in_use()) home.ready();
+    if (home.in_use()) release(home);
   }
   for (am::SendChannel& points : points_) points.put();
+  arm(rows_);
 }
 
 std::uint32_t Channels::next_plane() {
@@ -117,20 +135,22 @@ std::uint32_t Channels::next_plane() {
 void Channels::send_results(std::uint32_t plane) {
   const std::size_t first = by_plane(0, plane);
   for (std::size_t i = first; i < first + problem_.states(); ++i) {
-    rows_[i].ready();  // the matrix has been multiplied
+    release(rows_[i]);  // the matrix has been multiplied
     results_[i].put();
   }
 }
 
 void Channels::wait_for_results() {
+  arm(homes_);
   wait_until([&] { return result_count_ == homes_.size(); });
   result_count_ = 0;
+  ++iterations_;
 }
 
 }  // namespace
 
-std::unique_ptr<Exchange> with_channels(Problem& problem) {
-  return std::make_unique<Channels>(problem);
+std::unique_ptr<Exchange> with_channels(Problem& problem, bool mark) {
+  return std::make_unique<Channels>(problem, mark);
 }
 
 }  // namespace pair_calculator

@@ -26,9 +26,10 @@ class Exchange {
   virtual void wait_for_results() = 0;
 };
 
-// Collective, and so are their ends. The problem outlives them.
+// Collective, and so are their ends. The problem outlives them. `mark`: by ready_mark() and
+// ready_poll() instead of ready().
 std::unique_ptr<Exchange> with_messages(Problem& problem);
 std::unique_ptr<Exchange> with_stores(Problem& problem);
-std::unique_ptr<Exchange> with_channels(Problem& problem);
+std::unique_ptr<Exchange> with_channels(Problem& problem, bool mark);
 
 }  // namespace pair_calculator

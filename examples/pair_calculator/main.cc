@@ -4,7 +4,7 @@
 //
 //   ./run pair_calculator                                               every way
 //   ./run -n 2 pair_calculator --states 64 --points 1000 --with stores  one
-//   ./run -n 4 --nodes 2 pair_calculator --verify
+//   ./run -n 4 --nodes 2 pair_calculator --with channels --mark --verify
 //
 // Prints the time of an iteration and a checksum of the states that all leave. Exit code 1 if the
 // checksums of two ways differ, or with --verify from that of a serial computation.
@@ -21,10 +21,10 @@ namespace {
 using namespace splitc;
 using examples::Way;
 
-std::unique_ptr<Exchange> make_exchange(Way way, Problem& problem) {
+std::unique_ptr<Exchange> make_exchange(Way way, Problem& problem, bool mark) {
   if (way == Way::kMessages) return with_messages(problem);
   if (way == Way::kStores) return with_stores(problem);
-  return with_channels(problem);
+  return with_channels(problem, mark);
 }
 
 void iterate(Problem& problem, Exchange& exchange) {
@@ -38,21 +38,23 @@ void iterate(Problem& problem, Exchange& exchange) {
   problem.advance_states();
 }
 
-examples::Outcome solve(Way way, const Options& options, const examples::Runs& runs) {
+examples::Outcome solve(Way way, const Options& options, const examples::Runs& runs, bool mark) {
   Problem problem(options);
-  const auto exchange = make_exchange(way, problem);
+  const auto exchange = make_exchange(way, problem, mark);
   const double seconds = examples::timed(runs, [&](std::uint32_t) { iterate(problem, *exchange); });
   return {seconds, problem.checksum()};
 }
 
 int program(Args args) {
   Options options;
+  bool mark = false;
   examples::Runs runs;
   examples::CommandLine line("The pair calculator of OpenAtom, by three ways of communicating.",
                              "pair_calculator");
   line.option("--states", options.states, "states").range(1u, 10'000u);
   line.option("--planes", options.planes, "planes").range(1u, 10'000u);
   line.option("--points", options.points, "points of a state in a plane").range(1u, 1'000'000u);
+  line.flag("--mark", mark, "channels: polls see a channel only in the phase that waits for it");
   examples::add_options(line, runs);
   if (!line.parse(args)) return 0;
 
@@ -61,7 +63,7 @@ int program(Args args) {
                 options.states, options.points, options.planes);
   });
   return examples::compare(
-      runs, [&](Way way) { return solve(way, options, runs); },
+      runs, [&](Way way) { return solve(way, options, runs, mark); },
       [&] { return serial_checksum(options, runs.all_iterations()); });
 }
 

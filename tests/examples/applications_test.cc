@@ -97,6 +97,13 @@ TEST(Applications, may_compute_while_ghosts_are_on_their_way) {
   expect_equal({8, 2}, "jacobi3d", {"--size", "21", "--overlap", "--iterations", "7"});
 }
 
+TEST(Applications, may_arm_channels_in_the_phase_that_waits_for_them) {
+  for (const Shape& shape : {Shape{1}, Shape{3}, Shape{4, 2}}) {
+    expect_equal(shape, "pair_calculator",
+                 {"--states", "9", "--planes", "5", "--points", "31", "--mark"});
+  }
+}
+
 TEST(Applications, run_the_way_that_is_asked_for) {
   for (const Application& application : kApplications) {
     for (const char* way : {"messages", "stores", "channels"}) {
