@@ -7,13 +7,13 @@ with_ways=(jacobi3d matmul3d pair_calculator pipeline)
 
 # Those with versions of their own, or with one.
 others=(em3d key_sort matmul fft lu gauss conjugate_gradient gups page_rank components
-  image_components key_value heat unbalanced_tree sample_sort)
+  image_components key_value heat unbalanced_tree sample_sort prk bale)
 declare -A unit=([em3d]="ns an edge" [key_sort]="million keys/s" [matmul]=ms [fft]=ms [lu]=ms
   [gauss]=ms [conjugate_gradient]=ms [gups]="million updates/s" [page_rank]="million edges/s"
   [components]=ms [image_components]=ms [key_value]="thousand requests/s" [heat]="us a step"
-  [unbalanced_tree]=ms [sample_sort]=ms)
+  [unbalanced_tree]=ms [sample_sort]=ms [prk]="ms an iteration" [bale]="million/s")
 # Rates: of these the highest counts, of all others the least.
-declare -A rate=([key_sort]=yes [gups]=yes [page_rank]=yes [key_value]=yes)
+declare -A rate=([key_sort]=yes [gups]=yes [page_rank]=yes [key_value]=yes [bale]=yes)
 
 # set_sizes QUICK: how large all problems are. Leaves in `ways` what the programs with three ways run,
 # from the finest grain to the coarsest: program, options, iterations. In `options` are those of the
@@ -31,7 +31,8 @@ set_sizes() {
       [matmul]="--size 24" [fft]="--points 256" [lu]="--sizes 40" [gauss]="--sizes 12"
       [conjugate_gradient]="--dimensions 3 --size 5" [gups]="--bits 10" [page_rank]=""
       [components]="" [image_components]="" [key_value]="--keys 50 --requests 100"
-      [heat]="--size 10 --steps 5" [unbalanced_tree]="--root 50" [sample_sort]="")
+      [heat]="--size 10 --steps 5" [unbalanced_tree]="--root 50" [sample_sort]=""
+      [prk]="--iterations 1" [bale]="--size 200 --updates 1000")
     return
   fi
   repetitions=30 em3d_edges=$((2 * 1000 * 20 * 10)) updates=200000 few_updates=2000
@@ -66,7 +67,8 @@ set_sizes() {
     [matmul]="--size 512" [fft]="--points 65536" [lu]="--sizes 500" [gauss]="--sizes 200"
     [conjugate_gradient]="--dimensions 3 --size 24" [gups]="--bits 18" [page_rank]=""
     [components]="" [image_components]="" [key_value]="--keys 10000 --requests 50000"
-    [heat]="--size 200 --steps 500" [unbalanced_tree]="--root 2000" [sample_sort]="")
+    [heat]="--size 200 --steps 500" [unbalanced_tree]="--root 2000" [sample_sort]=""
+    [prk]="--iterations 10" [bale]="--size 5000 --updates 20000")
 }
 
 # make_inputs: the files that some read, in $work, the same wherever this runs.
@@ -173,4 +175,16 @@ run_unbalanced_tree() {
 run_sample_sort() {
   splitphase sample_sort "$work/text" -o "$work/sorted" |
     sed -n 's/^sorted .* in \([0-9.]*\) s: .*/\1/p' | awk '{ printf "bulk_store,%.4f\n", 1000 * $1 }'
+}
+# The kernels that communicate, at the sizes that they choose.
+run_prk() {
+  local kernel
+  for kernel in stencil transpose synch_p2p sparse random dgemm reduce pic; do
+    splitphase prk "$kernel" ${options[prk]} --repetitions "$(few)" |
+      awk -v kernel="$kernel" '$NF == "validates" { print kernel " " $1 "," $3 }' || return
+  done
+}
+run_bale() {
+  splitphase bale all ${options[bale]} --repetitions "$(few)" |
+    awk '/million [a-z]* a second/ { print $1 " " $2 "," $5 }'
 }

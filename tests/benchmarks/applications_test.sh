@@ -21,7 +21,7 @@ awk -F, '
     for (row in seen) if (seen[row] != 1) { print "twice: " row; bad = 1 }
     wanted = "jacobi3d 3 matmul3d 3 pair_calculator 3 pipeline 3 em3d 8 key_sort 8 matmul 4 fft 3 lu 1 " \
              "gauss 4 conjugate_gradient 3 gups 6 page_rank 1 components 1 image_components 1 " \
-             "key_value 1 heat 1 unbalanced_tree 1 sample_sort 1"
+             "key_value 1 heat 1 unbalanced_tree 1 sample_sort 1 prk 17 bale 32"
     for (i = split(wanted, word, " "); i > 0; i -= 2) {
       for (nodes = 1; nodes <= 2; ++nodes) {
         all += word[i]
