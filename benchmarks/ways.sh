@@ -3,16 +3,16 @@
 # in nanoseconds, and another of whole applications. All between two processes of this machine; all ways
 # run in turn, several rounds, and of each the best counts.
 #
-#   benchmarks/ways.sh [--applications] [--rounds N] [--csv] [--bin FOLDER] [--quick]
+#   benchmarks/ways.sh [--applications] [--rounds N] [--repetitions N] [--csv] [--bin FOLDER] [--quick]
 #
-# --applications: EM3D, sorts, Jacobi, matrix multiplication, each in its fastest versions. FOLDER is a
-# bazel-bin with the programs and the launcher; without it they are built. --csv: one line a figure.
-# --quick: little work, to see that it runs.
+# --applications: EM3D, sorts, Jacobi, matrix multiplication, each in its fastest versions.
+# --repetitions: of each application in a round. FOLDER is a bazel-bin with the programs and the
+# launcher; without it they are built. --csv: one line a figure. --quick: little work, to see that it runs.
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 source "$root/benchmarks/applications_mpi/programs.sh"
 ways=(messages specialised datagram memory)
-applications="" rounds=3 bin="" quick="" csv=0
+applications="" rounds=3 many="" bin="" quick="" csv=0
 
 usage() { sed -n '2,/^$/s/^# \{0,1\}//p' "${BASH_SOURCE[0]}" | sed '/^set /,$d'; }
 
@@ -20,6 +20,7 @@ while (($#)); do
   case $1 in
     --applications) applications=yes && shift ;;
     --rounds) rounds=${2:?--rounds needs a number} && shift 2 ;;
+    --repetitions) many=${2:?--repetitions needs a number} && shift 2 ;;
     --bin) bin=$(cd "${2:?--bin needs a folder}" && pwd); shift 2 ;;
     --csv) csv=1 && shift ;;
     --quick) quick=--quick && shift ;;
@@ -27,7 +28,9 @@ while (($#)); do
     *) usage >&2 && exit 2 ;;
   esac
 done
-[[ $rounds =~ ^[1-9][0-9]*$ ]] || { echo "--rounds $rounds: not a number above 0" >&2; exit 2; }
+for number in $rounds $many; do
+  [[ $number =~ ^[1-9][0-9]*$ ]] || { echo "$number: not a number above 0" >&2; exit 2; }
+done
 
 if [[ -z $bin ]]; then
   cd "$root"
@@ -39,6 +42,7 @@ fi
 # What programs.sh wants to know: two processes, which the way puts on a node or on two.
 procs=2 nodes=1 bind=core
 set_sizes "$quick"
+repetitions=${many:-$repetitions} key_repetitions=${many:-$key_repetitions}
 (($(nproc) >= procs)) || bind=none
 matrix=$([[ $quick ]] && echo 16 || echo 256)
 
