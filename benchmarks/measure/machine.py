@@ -24,11 +24,11 @@ class Machine:
         """That of the three which belongs to the effort."""
         return (trial, quick, whole)[EFFORTS.index(self.effort)]
 
-    def output(self, command, questions=()):
+    def output(self, command, questions=(), variables={}):
         """Standard output of a command; "" and a remark if it fails. What its standard error says of other
-        libraries is noted for these questions."""
+        libraries is noted for these questions. `variables` are added to its environment."""
         command = [str(word) for word in command]
-        environment = {**os.environ, 'seconds': str(RUN_SECONDS[self.effort])}
+        environment = {**os.environ, 'seconds': str(RUN_SECONDS[self.effort]), **variables}
         done = subprocess.run(command, capture_output=True, text=True, timeout=1800, env=environment)
         if done.returncode != 0:
             reason = (done.stderr.strip().splitlines() or ['no reason given'])[-1]
@@ -60,10 +60,11 @@ class Machine:
                 who = {'GASNet': 'GASNet-EX', 'mpirun': 'Open MPI'}.get(left_out[1], left_out[1])
                 self.rounds.cannot_run(question, who, line.removesuffix(': left out'))
 
-    def job(self, processes, nodes, program, *arguments):
+    def job(self, processes, nodes, program, *arguments, **variables):
         bind = 'core' if processes <= os.cpu_count() else 'none'
         return self.output([self.bin / 'tools/splitcrun/splitcrun', '-n', processes, '--nodes', nodes,
-                            '--bind', bind, '--timeout', 1200, self.bin / program, *arguments])
+                            '--bind', bind, '--timeout', 1200, self.bin / program, *arguments],
+                           variables=variables)
 
     def rows(self, processes, nodes, benchmark, *only, quick_reps=40, reps=None):
         """Lines benchmark,route,bytes,value,unit of one of our benchmarks."""

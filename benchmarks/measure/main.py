@@ -13,9 +13,10 @@ import pages
 from chapters import CHAPTERS
 from figures import Rounds
 from questions import QUESTIONS
+from seeds import SEEDS
 from source import Source
 
-MINUTES = {'trial': 1, 'quick': 4.5, 'whole': 28}  # for all rounds, beside the time to build
+MINUTES = {'trial': 1, 'quick': 4.5, 'whole': 28, 'seeds': 14}  # for all rounds, beside the time to build
 MOST_ROUNDS = 9
 
 
@@ -27,7 +28,9 @@ def read_options():
     parser.add_argument('--quick', action='store_true', help='less work: five minutes on two idle cores')
     parser.add_argument('--trial', action='store_true',
                         help='hardly any work, to see that all runs: its figures mean nothing')
-    parser.add_argument('--only', action='append', choices=sorted(CHAPTERS), help='these chapters')
+    parser.add_argument('--only', action='append', choices=sorted([*CHAPTERS, 'seeds']), help='these chapters; '
+                        'seeds, the applications of publications at their sizes, is measured only so: a quarter of an '
+                        'hour, 10 GB of memory, for docs/seeds.csv')
     parser.add_argument('--minutes', type=float, help='for all rounds; each chapter has at least one')
     parser.add_argument('--rounds', type=int, default=MOST_ROUNDS, help='at most so many (default: %(default)s)')
     parser.add_argument('--out', help='a folder for figures.csv and beside-others.html, instead of the pages; with '
@@ -36,11 +39,12 @@ def read_options():
     parser.add_argument('--bin', help='a bazel-bin with everything; without it that is built')
     options = parser.parse_args()
     options.effort = 'trial' if options.trial else 'quick' if options.quick else 'whole'
+    options.alone = options.effort == 'whole' and options.only and set(options.only) == {'seeds'}
     if options.minutes is None:
-        options.minutes = MINUTES[options.effort]
+        options.minutes = MINUTES['seeds' if options.alone else options.effort]
     if options.rounds < 1 or options.minutes <= 0:
         parser.error('--rounds and --minutes: at least one round, and more than no time')
-    if options.effort != 'whole' or options.only:
+    if options.effort != 'whole' or options.only and not options.alone:
         options.out = options.out or 'measured'
     return options
 
@@ -82,13 +86,15 @@ class Schedule:
 def measure(options, machine, rounds):
     """Measures all chapters; returns what a cache line took there and back, and remarks."""
     remarks, lines = [], []
-    names = [name for name in CHAPTERS if not options.only or name in options.only]
-    schedule = Schedule(names, 60 * options.minutes, options.rounds)
+    chapters = {name: chapter for name, chapter in CHAPTERS.items() if not options.only or name in options.only}
+    if 'seeds' in (options.only or ()):
+        chapters.update(SEEDS)
+    schedule = Schedule(chapters, 60 * options.minutes, options.rounds)
     before = machine.line_ns()
     while name := schedule.next():
         print(f'{name}, round {schedule.round(name)}', file=sys.stderr, flush=True)
         begin = time.monotonic()
-        CHAPTERS[name](machine, rounds)
+        chapters[name](machine, rounds)
         rounds.end_round()
         after = machine.line_ns()
         if before and after and not 1 / 1.5 <= after / before <= 1.5:
@@ -116,14 +122,21 @@ def measured(options):
 def main():
     options = read_options()
     if not options.pages:
-        source = measured(options)
+        write(measured(options), options)
+    if options.pages or not options.out:
+        pages.write(pages.ROOT)
+
+
+def write(source, options):
+    if options.alone and not options.out:
+        (pages.ROOT / pages.SEEDS).write_text(source.text())
+        print(f'written: {pages.SEEDS}')
+    else:
         folder = pathlib.Path(options.out or pages.ROOT / 'docs')
         folder.mkdir(parents=True, exist_ok=True)
         (folder / 'figures.csv').write_text(source.text())
         (folder / 'beside-others.html').write_text(page.page(source))
         print(f'written: {folder}/figures.csv and beside-others.html')
-    if options.pages or not options.out:
-        pages.write(pages.ROOT)
 
 
 if __name__ == '__main__':

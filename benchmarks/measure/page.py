@@ -54,9 +54,8 @@ def page(source):
              *(f'<li>{html.escape(line)}</li>' for line in [*text.not_ok(figures), *source.named('remark')]), '</ul>']
     for question in figures.questions.values():
         if figures.cases(question.id):
-            form = text.ways if question.id.startswith('channels') else text.table
             parts += [f'<h2 id="{question.id}">{html.escape(question.title)}</h2>', *_paragraphs([question.text]),
-                      plot.plot(source, question.id), _table(form(figures, question.id))]
+                      plot.plot(source, question.id), _table(text.form(figures, question.id))]
     raw = source.text()
     parts.append(f'<h2>All figures</h2><details><summary>figures.csv</summary><pre>{html.escape(raw)}</pre></details>'
                  '</body></html>')

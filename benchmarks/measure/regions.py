@@ -1,4 +1,4 @@
-"""The parts of pages that are made of docs/figures.csv: what stands between
+"""The parts of pages that are made of docs/figures.csv, or docs/seeds.csv: what stands between
 <!-- figures: NAME --> and <!-- end of figures -->."""
 
 import re
@@ -10,7 +10,6 @@ from figures import LIMIT, OURS
 BEGIN = re.compile(r'^<!-- figures: ', re.MULTILINE)
 REGION = re.compile(r'^(<!-- figures: (\w+) -->\n).*?^(<!-- end of figures -->\n)', re.DOTALL | re.MULTILINE)
 APPLICATIONS = ('applications_node', 'applications_tcp')
-CHANNELS = ('channels_node', 'channels_tcp')
 
 # The README's rows: question, case, what it is.
 ROWS = [
@@ -79,8 +78,7 @@ def of_question(source, question):
     about = source.figures.questions[question]
     if not source.figures.cases(question):
         return f'{about.title}: not measured on {source.machine()}.\n'
-    form = text.ways if question in CHANNELS else text.table
-    return f'{paragraph(about.text)}{place(source)}\n{markdown(form(source.figures, question))}'
+    return f'{paragraph(about.text)}{place(source)}\n{markdown(text.form(source.figures, question))}'
 
 
 def applications(source):
@@ -93,20 +91,36 @@ def applications(source):
     return '\n'.join([losses, *tables])
 
 
+def seeds(source):
+    """All of docs/seeds.csv; nothing where there is no such file."""
+    if source is None:
+        return ''
+    parts = ['## Applications of publications, at their sizes\n', paragraph(
+        'The library follows publications, whose applications `./measure --only seeds` runs at their sizes. Figures '
+        'that are called published are theirs, of other machines.'),
+        *(f'**{words}**\n' for words in source.named('doubt'))]
+    parts += [f'**{about.title}.** {of_question(source, question)}'
+              for question, about in source.figures.questions.items() if source.figures.cases(question)]
+    parts.append(remarks(source))
+    return '\n'.join(parts)
+
+
 OTHERS = {'readme': readme, 'summary': summary, 'remarks': remarks, 'applications': applications}
 
 
-def region(source, name):
+def region(source, name, of_seeds=None):
+    if name == 'seeds':
+        return seeds(of_seeds)
     if name in OTHERS:
         return OTHERS[name](source)
     if name not in source.figures.questions:
         raise ValueError(f'<!-- figures: {name} -->: no such region; there are '
-                         f'{", ".join([*OTHERS, *source.figures.questions])}')
+                         f'{", ".join(["seeds", *OTHERS, *source.figures.questions])}')
     return of_question(source, name)
 
 
-def rewritten(page, source):
-    """The page with its regions as the source gives them."""
+def rewritten(page, source, of_seeds=None):
+    """The page with its regions as the source gives them, and that of the chapter `seeds`, which has its own."""
     if len(BEGIN.findall(page)) != len(REGION.findall(page)):
         raise ValueError('a line "<!-- figures: NAME -->" without its "<!-- end of figures -->"')
-    return REGION.sub(lambda match: match[1] + region(source, match[2]) + match[3], page)
+    return REGION.sub(lambda match: match[1] + region(source, match[2], of_seeds) + match[3], page)

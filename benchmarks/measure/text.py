@@ -1,6 +1,7 @@
 """Figures as text: in a cell, in a row of a table, in a sentence."""
 
 from figures import DEFAULT, LEVEL, LIMIT, OURS
+from published import GAIN, PUBLISHED
 
 SCALES = ((1e9, 's'), (1e6, 'ms'), (1e3, 'µs'), (1, 'ns'))
 
@@ -84,7 +85,38 @@ def ways(figures, question):
         rows = {row.case: row for case in cases for row in figures.of(question, case, who) if row.setting == setting}
         lines.append([who if setting == DEFAULT else f'{who}: {setting}',
                       *(figure(figures, rows.get(case)) for case in cases)])
+    for name, ns in PUBLISHED.get(question, {}).items():
+        lines.append([name, *(amount(ns[case], 'ns') if case in ns else '–' for case in cases)])
     return lines
+
+
+def settings(figures, question):
+    """A column for each setting of ours, what channels gain over messages, and beside it what others published."""
+    rows = {case: {row.setting: row for row in figures.of(question, case, OURS)} for case in figures.cases(question)}
+    names = list(dict.fromkeys(name for row in rows.values() for name in row))
+    lines = {case: {name: figure(figures, row.get(name)) for name in names} for case, row in rows.items()}
+    for case, row in rows.items():
+        for name in names if 'messages' in names else ():
+            if name.startswith('channels'):
+                lines[case][name.replace('channels', GAIN)] = _gain(row.get('messages'), row.get(name))
+    for begin, cells in PUBLISHED.get(question, {}).items():
+        here = next((case for case in lines if case.startswith(begin)), begin)
+        lines.setdefault(here, {}).update(cells)
+    heads = list(dict.fromkeys(head for cells in lines.values() for head in cells))
+    return [['', *heads], *([case, *(cells.get(head, '–') for head in heads)] for case, cells in lines.items())]
+
+
+def _gain(messages, channels):
+    """By how much less time an iteration takes, of that with messages."""
+    if not (messages and messages.value and channels and channels.value):
+        return '–'
+    return f'{100 * (1 - channels.value / messages.value):.1f} %'.replace('-', '−')
+
+
+def form(figures, question):
+    """The table that suits a question."""
+    suits = {'channels': ways, 'seeds': settings}.get(question.partition('_')[0], table)
+    return suits(figures, question)
 
 
 def losses(figures, questions=None):

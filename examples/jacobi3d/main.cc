@@ -5,6 +5,7 @@
 //   ./run jacobi3d                                              every way of communicating
 //   ./run -n 2 jacobi3d --size 32 --grid 1x1x2 --with stores    one
 //   ./run -n 8 --nodes 2 jacobi3d --size 64x64x32 --overlap --verify
+//   SPLITC_SEGMENT=5G ./run -n 2 jacobi3d --size 1024x1024x512   16 bytes for each point
 //
 // Prints the time of an iteration and a checksum of the values that all leave. Exit code 1 if the
 // checksums of two ways differ, or with --verify from that of a serial computation.

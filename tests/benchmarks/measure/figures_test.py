@@ -9,6 +9,7 @@ from chapters import split_limit, time_of  # noqa: E402
 from figures import LIMIT, OURS, Figures, Question, Rounds  # noqa: E402
 from main import Schedule  # noqa: E402
 from questions import QUESTIONS  # noqa: E402
+from seeds import jacobi  # noqa: E402
 
 
 def rounds_of(*rounds, better='less', x='bytes', peers=('A', 'B')):
@@ -92,6 +93,33 @@ class Comparisons(unittest.TestCase):
         self.assertEqual(figures_of(row, x='').cases('q'), ['64', '8', '512'])
 
 
+class Settings(unittest.TestCase):
+    def table(self, question, *rows):
+        collected = Rounds(QUESTIONS)
+        for case, setting, value in rows:
+            collected.add(question, case, OURS, value, setting)
+        collected.end_round()
+        return text.form(Figures(QUESTIONS, collected.rows()), question)
+
+    def test_what_channels_gain_is_of_the_time_with_messages(self):
+        heads, two, four, published = self.table(
+            'seeds_jacobi', ('2', 'messages', 2e6), ('2', 'channels', 1.5e6), ('4', 'channels', 1e6),
+            ('4', 'messages', 9e5))
+        self.assertEqual(heads, ['', 'messages', 'channels', 'gain of channels'])
+        self.assertEqual(two, ['2', '2.00 ms', '1.50 ms', '25.0 %'])
+        self.assertEqual(four[-1], '−11.1 %')
+        self.assertEqual(published[1:], ['–', '–', 'about 12 %'])
+
+    def test_what_is_published_of_a_row_stands_in_it(self):
+        heads, row, *others = self.table('seeds_gauss', ('800 equations, 5 exchanges', 'spin', 300.0))
+        self.assertEqual(row, ['800 equations, 5 exchanges', '300 ns', '646,682', '79 µs', '48 µs'])
+        self.assertEqual([other[1] for other in others], ['–'] * 3)
+
+    def test_ways_that_are_no_messages_and_channels_gain_nothing(self):
+        self.assertEqual(self.table('seeds_ways', ('EM3D', 'messages', 2.0), ('EM3D', 'memory', 1.0))[0],
+                         ['', 'messages', 'memory'])
+
+
 class Programs(unittest.TestCase):
     def test_limits_and_ratios_of_benchmarks_are_told_apart(self):
         self.assertEqual(split_limit('store'), ('store', OURS))
@@ -108,6 +136,22 @@ class Programs(unittest.TestCase):
         self.assertEqual(time_of(500.0, 'MB/s'), (2.0, 'a byte'))
         with self.assertRaisesRegex(ValueError, 'neither a time nor a rate'):
             time_of(1.0, 'furlongs')
+
+    def test_the_ways_of_an_application_become_settings(self):
+        class Machine:
+            def amount(self, *efforts):
+                return efforts[-1]
+
+            def job(self, processes, *command, **variables):
+                asked.append((processes, *command[3:4]))
+                return 'with\nmessages  9.0  0123456789abcdef\nchannels  8.0  0123456789abcdef\n'
+        asked, rounds = [], Rounds(QUESTIONS)
+        jacobi(Machine(), rounds)
+        rounds.end_round()
+        rows = list(rounds.rows())
+        self.assertEqual(asked, [(count, '1024x1024x512') for count in (1, 2, 4, 8)])
+        self.assertEqual([(row.setting, row.value) for row in rows], [('messages', 9e3), ('channels', 8e3)] * 4)
+        self.assertEqual(rows[2].case, '1024 x 1024 x 512, 2 processes')
 
     def test_every_question_has_a_name_of_its_own(self):
         self.assertEqual(len({question.id for question in QUESTIONS}), len(QUESTIONS))

@@ -77,6 +77,15 @@ class AnyFigures(unittest.TestCase):
         some = source_of('round_trip_node,8,Splitphase,1')
         self.assertIn('not measured on M, 2026-01-02', regions.region(some, 'rate'))
 
+    def test_the_publications_stand_where_they_were_measured_and_nowhere_else(self):
+        page = '<!-- figures: seeds -->\nold\n<!-- end of figures -->\n'
+        some = source_of('round_trip_node,8,Splitphase,1')
+        self.assertEqual(regions.rewritten(page, some), page.replace('old\n', ''))
+        text = regions.rewritten(page, some, source_of('seeds_ways,EM3D,Splitphase,200'))
+        self.assertIn('**The four ways of Split-C.**', text)
+        self.assertIn('| EM3D | 200 ns +10 % |', text)
+        self.assertNotIn('PairCalculator', text)
+
     def test_a_file_of_two_machines_is_refused(self):
         one = source_of('round_trip_node,8,Splitphase,1').text()
         other = source_of('round_trip_node,64,Splitphase,1', machine='N,2026-01-02').text()
