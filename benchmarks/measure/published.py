@@ -19,13 +19,13 @@ PUBLISHED = {
         Charm_messages=(22.924, 25.110, 47.340, 66.176, 96.215, 160.470, 191.343, 271.803, 353.305, 1399.145),
         MVAPICH_send=(12.302, 19.436, 37.311, 56.249, 88.659, 119.452, 144.973, 236.545, 315.692, 1386.051),
         MVAPICH_put=(16.801, 22.821, 51.750, 64.202, 94.250, 120.218, 146.028, 232.021, 308.942, 1369.516)),
-    'seeds_jacobi': {'published: 256 processors, InfiniBand': {GAIN: 'about 12 %'}},
-    'seeds_matmul': {'published: 4,096 processors, Blue Gene/P': {GAIN: 'close to 40 %'}},
-    'seeds_pairs': {'published: InfiniBand, these phases alone': {GAIN + ', marked': 'up to 14 %'},
+    'papers_jacobi': {'published: 256 processors, InfiniBand': {GAIN: 'about 12 %'}},
+    'papers_matmul': {'published: 4,096 processors, Blue Gene/P': {GAIN: 'close to 40 %'}},
+    'papers_pairs': {'published: InfiniBand, these phases alone': {GAIN + ', marked': 'up to 14 %'},
                     'published: InfiniBand, the whole application': {GAIN + ', marked': 'about 4 %'}},
     # O. Glück et al., The influence of system calls and interrupts on the performances of a PC cluster using a Remote
     # DMA communication primitive: its last table.
-    'seeds_gauss': {'800 equations': {EXCHANGES: '646,682', INTERRUPTS: '79 µs', POLLING: '48 µs'},
+    'papers_gauss': {'800 equations': {EXCHANGES: '646,682', INTERRUPTS: '79 µs', POLLING: '48 µs'},
                     '1200 equations': {EXCHANGES: '1,450,450', INTERRUPTS: '70 µs', POLLING: '46 µs'},
                     '1600 equations': {EXCHANGES: '2,574,140', INTERRUPTS: '74 µs', POLLING: '50 µs'},
                     '2000 equations': {EXCHANGES: '4,018,285', INTERRUPTS: '72 µs', POLLING: '44 µs'}},

@@ -55,22 +55,22 @@ QUESTIONS = [
     question('applications_node', 'Applications on one node', 'ns',
              'The same algorithm on the same input with the same answer; behind each figure the version it is of.'),
     question('applications_tcp', 'Applications over TCP', 'ns', 'The same, with a node for each process.'),
-    question('seeds_jacobi', 'Jacobi in 3-D', 'ns',
+    question('papers_jacobi', 'Jacobi in 3-D', 'ns',
              'An iteration on the box of the CkDirect paper (E. Bohm et al., 2009), by messages, stores and put '
              'channels, and by how much less time it takes with channels than with messages. Where there are '
              'more processes than cores, they share the cores.', peers=()),
-    question('seeds_matmul', 'Product of matrices in 3-D', 'ns',
+    question('papers_matmul', 'Product of matrices in 3-D', 'ns',
              'The same of the product of two matrices, by the algorithm of that paper.', peers=()),
-    question('seeds_pairs', 'PairCalculator', 'ns',
+    question('papers_pairs', 'PairCalculator', 'ns',
              'The same of the paper\'s phases of OpenAtom, with 2 processes. Marked: its channels are armed by '
              '`ready_mark` and `ready_poll` in the phase that waits for them, and not by `ready` in all.', peers=()),
-    question('seeds_gauss', 'Gauss', 'ns',
+    question('papers_gauss', 'Gauss', 'ns',
              'An exchange of elimination with a search for pivots, which reads single coefficients, in the three ways '
              'to wait, with 2 processes. Published: MPI-MPC1, with a system '
              'call for each and interrupts, and MPI-MPC2, which polls (O. Glück et al., The influence of system calls '
              'and interrupts on the performances of a PC cluster using a Remote DMA communication primitive).',
              peers=()),
-    question('seeds_ways', 'The four ways of Split-C', 'ns',
+    question('papers_ways', 'The four ways of Split-C', 'ns',
              'Each application between 2 processes by the ways in which Split-C for the New Millennium (A. Begel et '
              'al.) built the language, docs/transports.md; the fastest version of each. The slides print no numbers.',
              peers=()),

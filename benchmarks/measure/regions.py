@@ -1,4 +1,4 @@
-"""The parts of pages that are made of docs/figures.csv, or docs/seeds.csv: what stands between
+"""The parts of pages that are made of docs/figures.csv, or docs/papers.csv: what stands between
 <!-- figures: NAME --> and <!-- end of figures -->."""
 
 import re
@@ -91,12 +91,12 @@ def applications(source):
     return '\n'.join([losses, *tables])
 
 
-def seeds(source):
-    """All of docs/seeds.csv; nothing where there is no such file."""
+def papers(source):
+    """All of docs/papers.csv; nothing where there is no such file."""
     if source is None:
         return ''
     parts = ['## Applications of publications, at their sizes\n', paragraph(
-        'The library follows publications, whose applications `./measure --only seeds` runs at their sizes. Figures '
+        'The library follows publications, whose applications `./measure --only papers` runs at their sizes. Figures '
         'that are called published are theirs, of other machines.'),
         *(f'**{words}**\n' for words in source.named('doubt'))]
     parts += [f'**{about.title}.** {of_question(source, question)}'
@@ -108,19 +108,19 @@ def seeds(source):
 OTHERS = {'readme': readme, 'summary': summary, 'remarks': remarks, 'applications': applications}
 
 
-def region(source, name, of_seeds=None):
-    if name == 'seeds':
-        return seeds(of_seeds)
+def region(source, name, of_papers=None):
+    if name == 'papers':
+        return papers(of_papers)
     if name in OTHERS:
         return OTHERS[name](source)
     if name not in source.figures.questions:
         raise ValueError(f'<!-- figures: {name} -->: no such region; there are '
-                         f'{", ".join(["seeds", *OTHERS, *source.figures.questions])}')
+                         f'{", ".join(["papers", *OTHERS, *source.figures.questions])}')
     return of_question(source, name)
 
 
-def rewritten(page, source, of_seeds=None):
-    """The page with its regions as the source gives them, and that of the chapter `seeds`, which has its own."""
+def rewritten(page, source, of_papers=None):
+    """The page with its regions as the source gives them, and that of the chapter `papers`, which has its own."""
     if len(BEGIN.findall(page)) != len(REGION.findall(page)):
         raise ValueError('a line "<!-- figures: NAME -->" without its "<!-- end of figures -->"')
-    return REGION.sub(lambda match: match[1] + region(source, match[2], of_seeds) + match[3], page)
+    return REGION.sub(lambda match: match[1] + region(source, match[2], of_papers) + match[3], page)

@@ -115,7 +115,7 @@ def _gain(messages, channels):
 
 def form(figures, question):
     """The table that suits a question."""
-    suits = {'channels': ways, 'seeds': settings}.get(question.partition('_')[0], table)
+    suits = {'channels': ways, 'papers': settings}.get(question.partition('_')[0], table)
     return suits(figures, question)
 
 

@@ -9,7 +9,7 @@ from chapters import split_limit, time_of  # noqa: E402
 from figures import LIMIT, OURS, Figures, Question, Rounds  # noqa: E402
 from main import Schedule  # noqa: E402
 from questions import QUESTIONS  # noqa: E402
-from seeds import jacobi  # noqa: E402
+from papers import jacobi  # noqa: E402
 
 
 def rounds_of(*rounds, better='less', x='bytes', peers=('A', 'B')):
@@ -103,7 +103,7 @@ class Settings(unittest.TestCase):
 
     def test_what_channels_gain_is_of_the_time_with_messages(self):
         heads, two, four, published = self.table(
-            'seeds_jacobi', ('2', 'messages', 2e6), ('2', 'channels', 1.5e6), ('4', 'channels', 1e6),
+            'papers_jacobi', ('2', 'messages', 2e6), ('2', 'channels', 1.5e6), ('4', 'channels', 1e6),
             ('4', 'messages', 9e5))
         self.assertEqual(heads, ['', 'messages', 'channels', 'gain of channels'])
         self.assertEqual(two, ['2', '2.00 ms', '1.50 ms', '25.0 %'])
@@ -111,12 +111,12 @@ class Settings(unittest.TestCase):
         self.assertEqual(published[1:], ['–', '–', 'about 12 %'])
 
     def test_what_is_published_of_a_row_stands_in_it(self):
-        heads, row, *others = self.table('seeds_gauss', ('800 equations, 5 exchanges', 'spin', 300.0))
+        heads, row, *others = self.table('papers_gauss', ('800 equations, 5 exchanges', 'spin', 300.0))
         self.assertEqual(row, ['800 equations, 5 exchanges', '300 ns', '646,682', '79 µs', '48 µs'])
         self.assertEqual([other[1] for other in others], ['–'] * 3)
 
     def test_ways_that_are_no_messages_and_channels_gain_nothing(self):
-        self.assertEqual(self.table('seeds_ways', ('EM3D', 'messages', 2.0), ('EM3D', 'memory', 1.0))[0],
+        self.assertEqual(self.table('papers_ways', ('EM3D', 'messages', 2.0), ('EM3D', 'memory', 1.0))[0],
                          ['', 'messages', 'memory'])
 
 

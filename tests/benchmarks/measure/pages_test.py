@@ -78,10 +78,10 @@ class AnyFigures(unittest.TestCase):
         self.assertIn('not measured on M, 2026-01-02', regions.region(some, 'rate'))
 
     def test_the_publications_stand_where_they_were_measured_and_nowhere_else(self):
-        page = '<!-- figures: seeds -->\nold\n<!-- end of figures -->\n'
+        page = '<!-- figures: papers -->\nold\n<!-- end of figures -->\n'
         some = source_of('round_trip_node,8,Splitphase,1')
         self.assertEqual(regions.rewritten(page, some), page.replace('old\n', ''))
-        text = regions.rewritten(page, some, source_of('seeds_ways,EM3D,Splitphase,200'))
+        text = regions.rewritten(page, some, source_of('papers_ways,EM3D,Splitphase,200'))
         self.assertIn('**The four ways of Split-C.**', text)
         self.assertIn('| EM3D | 200 ns +10 % |', text)
         self.assertNotIn('PairCalculator', text)

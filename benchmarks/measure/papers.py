@@ -1,5 +1,5 @@
-"""The chapter `seeds`: the applications of the publications that the library follows, at their sizes. It is no part
-of a whole run: ./measure --only seeds. Its parts take turns as chapters do."""
+"""The chapter `papers`: the applications of the publications that the library follows, at their sizes. It is no part
+of a whole run: ./measure --only papers. Its parts take turns as chapters do."""
 
 import re
 
@@ -22,7 +22,7 @@ def jacobi(machine, rounds):
     """The processes share the points of two turns, 8.6 GB. Filling these takes most of the time."""
     size, iterations = machine.amount(('16x16x8', 1), ('256x256x128', 5), ('1024x1024x512', 5))
     for processes in PROCESSES:
-        add_ways(machine, rounds, 'seeds_jacobi', f'{size.replace("x", " x ")}, {processes_of(processes)}', processes,
+        add_ways(machine, rounds, 'papers_jacobi', f'{size.replace("x", " x ")}, {processes_of(processes)}', processes,
                  'jacobi3d', '--size', size, '--iterations', iterations, '--repetitions', 1,
                  segment=f'{9000 // processes + 300}M')
 
@@ -30,7 +30,7 @@ def jacobi(machine, rounds):
 def matmul(machine, rounds):
     size = machine.amount(32, 512, 2048)
     for processes in PROCESSES:
-        add_ways(machine, rounds, 'seeds_matmul', f'{size} x {size}, {processes_of(processes)}', processes, 'matmul3d',
+        add_ways(machine, rounds, 'papers_matmul', f'{size} x {size}, {processes_of(processes)}', processes, 'matmul3d',
                  '--size', size, '--iterations', 1, '--repetitions', 1, segment='1G')
 
 
@@ -41,7 +41,7 @@ def pair_calculator(machine, rounds):
         options = ['--states', states, '--planes', planes, '--points', 32, '--iterations', machine.amount(2, 5, 10),
                    '--repetitions', machine.amount(1, 2, 3)]
         for more, note in ([], ''), (['--with', 'channels', '--mark'], ', marked'):
-            add_ways(machine, rounds, 'seeds_pairs', case, 2, 'pair_calculator', *options, *more, segment='256M',
+            add_ways(machine, rounds, 'papers_pairs', case, 2, 'pair_calculator', *options, *more, segment='256M',
                      note=note)
 
 
@@ -53,7 +53,7 @@ def gauss(machine, rounds):
             lines = machine.job(2, nodes, 'examples/gauss', '--csv', '--search', 'each', '--sizes', *sizes,
                                 SPLITC_WAIT=wait)
             for size, _, exchanges, seconds, *_ in (line.split(',') for line in lines.splitlines()):
-                rounds.add('seeds_gauss', f'{size} equations, {int(exchanges):,} exchanges', OURS,
+                rounds.add('papers_gauss', f'{size} equations, {int(exchanges):,} exchanges', OURS,
                            1e9 * float(seconds) / int(exchanges), wait + place)
 
 
@@ -63,12 +63,12 @@ def four_ways(machine, rounds):
     for row in machine.script([], 'ways.sh', '--applications', '--csv', '--rounds', 1, *options):
         program = re.match('EM3D|sample sort|radix sort|Jacobi 3-D|matmul', row['operation'])[0]
         ns, each = time_of(float(row['value']), row['unit'])
-        rounds.add('seeds_ways', f'{program} ({each})' if each else program, OURS, ns, row['way'])
+        rounds.add('papers_ways', f'{program} ({each})' if each else program, OURS, ns, row['way'])
 
 
 def processes_of(count):
     return f'{count} process{"es" * (count > 1)}'
 
 
-SEEDS = {'seeds, jacobi3d': jacobi, 'seeds, matmul3d': matmul, 'seeds, pair_calculator': pair_calculator,
-         'seeds, gauss': gauss, 'seeds, ways': four_ways}
+PAPERS = {'papers, jacobi3d': jacobi, 'papers, matmul3d': matmul, 'papers, pair_calculator': pair_calculator,
+         'papers, gauss': gauss, 'papers, ways': four_ways}
