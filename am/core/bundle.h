@@ -253,15 +253,15 @@ class Bundle {
     }
   };
   struct Unlock {
-    explicit Unlock(const Bundle& bundle) noexcept : monitor_(bundle.monitor_.get()) {
-      if (monitor_ != nullptr) monitor_->unlock();
+    explicit Unlock(const Bundle& bundle) noexcept : monitor(bundle.monitor_.get()) {
+      if (monitor != nullptr) monitor->unlock();
     }
     ~Unlock() {
-      if (monitor_ != nullptr) monitor_->lock();
+      if (monitor != nullptr) monitor->lock();
     }
     Unlock(const Unlock&) = delete;
     Unlock& operator=(const Unlock&) = delete;
-    Monitor* const monitor_;
+    Monitor* const monitor;  // nullptr: the bundle is sequential
   };
 
  private:

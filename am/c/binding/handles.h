@@ -201,7 +201,8 @@ Core& outside_handlers(Core& core) {
   return core;
 }
 
-// Leaves at `result` what find() returns; what get(core) does of an endpoint; and `value`.
+// The three leave an answer at `result`: what find() returns, what get(core) returns of an
+// endpoint, or `value`. They are whole calls of C, and return its code.
 template <class Result, class Find>
 int answer(const char* call, Result* result, Find&& find) noexcept {
   return guarded(call, [&] {

@@ -48,8 +48,8 @@ class FarEndpoint {
  public:
   // Requests of each kind in flight on a translation. Of short and medium ones more than on a node:
   // a round trip takes a hundred times as long, and many share a frame and a system call. (One-way
-  // requests of 1 KiB over TCP: with a window of 16 each took 1.3 us, with 64 it is 0.8.) Those of
-  // a node are in shmem/mailbox_layout.h; tests have the documented ones (tests/support/window.h).
+  // requests of 1 KiB over TCP: with a window of 16 each took 1.3 us, with 64 it is 0.8.) On a
+  // node they are shmem::kWindow; tests expect what is documented (tests/support/window.h).
   static constexpr std::uint32_t kWindow[kKinds] = {1024, 64, 16};
   // The receiver reports one-way requests as read after so many. Each number fits its bits of
   // link::pack_credits() (6, 5, 5), and divides its window, or the last ones would not be reported.
