@@ -8,6 +8,7 @@
 # --applications: EM3D, sorts, Jacobi, matrix multiplication, each in its fastest versions.
 # --repetitions: of each application in a round. FOLDER is a bazel-bin with the programs and the
 # launcher; without it they are built. --csv: one line a figure. --quick: little work, to see that it runs.
+# A run that does not end in 30 s is lost, which standard error says; its figure is of the other rounds.
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 source "$root/benchmarks/applications_mpi/programs.sh"
@@ -52,18 +53,26 @@ ours_matmul() {
 }
 title[matmul]="matmul" unit[matmul]="ms" better[matmul]=less
 
+# too_slow WAY WHAT: whether what has just failed was ended because it took too long; says so.
+too_slow() {
+  (($? == 124)) || return
+  echo "$2 by $1: did not end in $seconds s, the run is lost" >&2
+  echo "ours $1: slow" >&2
+}
+
 # one_round WAY: lines of "WAY,WHAT,BYTES,UNIT,BETTER,VALUE".
 one_round() {
   if [[ -z $applications ]]; then
     splitphase ../benchmarks/ways --csv $quick |
-      awk -F, -v way="$1" '$5 == "ns" && $2 == "way" { print way "," $1 "," $3 ",ns,less," $4 }'
+      awk -F, -v way="$1" '$5 == "ns" && $2 == "way" { print way "," $1 "," $3 ",ns,less," $4 }' ||
+      too_slow "$1" operations
     return
   fi
   local program
   for program in em3d sample_sort radix_sort jacobi3d matmul; do
     "ours_$program" |
       awk -F, -v to="$1,${title[$program]}" -v as="${unit[$program]},${better[$program]}" '
-        { print to " " $1 ",0," as "," $2 }'
+        { print to " " $1 ",0," as "," $2 }' || too_slow "$1" "${title[$program]}"
   done
 }
 
@@ -81,8 +90,8 @@ done | awk -F, -v csv="$csv" -v ways="${ways[*]}" '
       if (!csv) printf "%-30s %6s %-15s", part[1], part[2] ? part[2] : "", part[3]
       for (i = 1; i <= n; ++i) {
         value = best[way[i], keys[k]]
-        if (csv) print part[1] "," part[2] "," way[i] "," part[3] "," value
-        else printf " %12.2f", value
+        if (!csv) printf value == "" ? " %12s" : " %12.2f", value == "" ? "slow" : value
+        else if (value != "") print part[1] "," part[2] "," way[i] "," part[3] "," value
       }
       if (!csv) print ""
     }
