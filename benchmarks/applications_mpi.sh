@@ -7,20 +7,23 @@
 # highest rate counts. An answer that is not that of all others is an error: exit code 1, and nothing
 # is written. What cannot run is named, with the reason.
 #
-#   benchmarks/applications_mpi.sh [--procs "N..."] [--nodes "HOW..."] [--rounds N] [--only NAME]
-#                                  [--repetitions N] [--settings] [--seconds N] [--csv]
-#                                  [--bin FOLDER] [--quick]
+#   benchmarks/applications_mpi.sh [--procs "N..."] [--nodes "HOW..."] [--rounds N]
+#                                  [--only "NAME..."] [--scaling strong|weak] [--repetitions N]
+#                                  [--settings] [--seconds N] [--csv] [--bin FOLDER] [--quick]
 #
 # --procs: how many processes, by default 2; each of these numbers makes a table. --nodes: 1, by
 # default; or same, as many as there are processes, which then reach each other over TCP on the
-# loopback; or both, "1 same". --only: one of em3d, sample_sort, radix_sort, jacobi3d, gauss, gups,
+# loopback; or both, "1 same". --only: of em3d, sample_sort, radix_sort, jacobi3d, gauss, gups,
 # conjugate_gradient, histogram, index_gather, transpose, topological_sort, triangles, prk_stencil,
-# prk_transpose, prk_synch_p2p, prk_sparse, prk_random, prk_dgemm, prk_reduce, prk_pic. --repetitions: how often a program solves its problem in one run. --settings:
-# MPI also with the settings known to help it (mpi.sh). --seconds: that one run may take, by default
-# 30. FOLDER is a bazel-bin with the programs and the launcher; without it they are built. --quick:
-# tiny problems, one round, to see that all runs. Over TCP our provider is the one that the library
-# chooses, or SPLITC_PROVIDER. MPICH is left out where there are more processes than cores, as its
-# processes do not give them up.
+# prk_transpose, prk_synch_p2p, prk_sparse, prk_random, prk_dgemm, prk_reduce, prk_pic. --scaling: weak,
+# a problem of so much work for each process; strong, the problem of one process for all of them.
+# --repetitions: how often a program solves its problem in one run. --settings: MPI also with the
+# settings known to help it (mpi.sh). --seconds: that one run may take, by default 30. FOLDER is a
+# bazel-bin with the programs and the launcher; without it they are built. --quick: tiny problems, one
+# round, to see that all runs. Over TCP our provider is the one that the library chooses, or
+# SPLITC_PROVIDER. MPICH is left out where there are more processes than cores, as its processes do
+# not give them up; with --scaling Open MPI where they are more than twice as many, as it takes
+# seconds to start.
 #
 # The last column is by how much ours is faster than the faster MPI: 2.00 is twice as fast, below
 # 1.00 MPI is ahead.
@@ -28,7 +31,7 @@ set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 source "$root/benchmarks/mpi.sh"
 source "$root/benchmarks/applications_mpi/programs.sh"
-all_procs=2 places=1 rounds="" only="" csv="" bin="" quick="" limit="" many="" settings=""
+all_procs=2 places=1 rounds="" only="" csv="" bin="" quick="" limit="" many="" settings="" scaling=""
 
 usage() {
   sed -n '2,/^$/s/^# \{0,1\}//p' "${BASH_SOURCE[0]}" | sed '/^set /,$d'
@@ -45,6 +48,7 @@ while (($#)); do
     --only) only=${2:?--only needs the name of a program} && shift 2 ;;
     --seconds) limit=${2:?--seconds needs a number} && shift 2 ;;
     --csv) csv=yes && shift ;;
+    --scaling) scaling=${2:?--scaling needs strong or weak} && shift 2 ;;
     --settings) settings=yes && shift ;;
     --repetitions) many=${2:?--repetitions needs a number} && shift 2 ;;
     --bin) bin=$(cd "${2:?--bin needs a folder}" && pwd) || exit 2; shift 2 ;;
@@ -60,13 +64,21 @@ done
 for place in $places; do
   [[ $place =~ ^(1|same)$ ]] || { echo "--nodes $place: neither 1 nor same" >&2; exit 2; }
 done
-if [[ -n $only ]]; then
-  [[ " ${programs[*]} " == *" $only "* ]] ||
-    { echo "--only $only: not one of ${programs[*]}" >&2; exit 2; }
-  programs=("$only")
-fi
-set_sizes "$quick"
-seconds=${limit:-$seconds} repetitions=${many:-$repetitions} key_repetitions=${many:-$key_repetitions}
+for program in $only; do
+  [[ " ${programs[*]} " == *" $program "* ]] ||
+    { echo "--only $program: not one of ${programs[*]}" >&2; exit 2; }
+done
+programs=(${only:-${programs[@]}})
+[[ $scaling =~ ^(|strong|weak)$ ]] ||
+  { echo "--scaling $scaling: neither strong nor weak" >&2; exit 2; }
+
+# size_problems PROCS: for so many processes.
+size_problems() {
+  [[ $scaling != strong ]] || parts=$1
+  [[ $scaling != weak ]] || growth=$1
+  set_sizes "$quick"
+  seconds=${limit:-$seconds} repetitions=${many:-$repetitions} key_repetitions=${many:-$key_repetitions}
+}
 
 if [[ -z $bin ]]; then
   cd "$root"
@@ -116,6 +128,10 @@ turn() {
     reason[$key]="its processes do not give a core up, and there are more of them than cores"
     return 0
   fi
+  if [[ $1 != ours && -n $scaling ]] && ((procs > 2 * $(nproc))); then
+    reason[$key]="there are more than two processes for each core"
+    return 0
+  fi
   if [[ $1 == ours ]]; then "ours_$2"; else "mpi_$2" "with_$1" "$work/$1_${rival[$2]}"; fi \
     >"$work/lines" 2>"$work/errors" || status=$?
   if ((status == 0)) && [[ -s $work/lines ]]; then
@@ -144,6 +160,7 @@ answers_agree() {
 
 measure() {
   local program contender round setting procs=$count
+  size_problems "$count"
   for program in "${programs[@]}"; do
     for ((round = 0; round < rounds; ++round)); do
       for contender in ours "${mpis[@]}"; do

@@ -46,24 +46,37 @@ for kernel in "${kernels[@]}"; do
   eval "mpi_prk_$kernel() { mpi_kernel $kernel \"\$@\"; }"
 done
 
+# For `growth` times the work the kernels and other problems of the job are larger; a process has the
+# part 1 / `parts` of problems that are its own.
+growth=1 parts=1
+
+# grown SIZE DIMENSIONS: the size along each of DIMENSIONS of a problem with `growth` times as many points.
+grown() { awk -v size="$1" -v d="$2" -v growth="$growth" 'BEGIN { printf "%d", size * growth ^ (1 / d) }'; }
+
 # set_sizes QUICK: how large the problems are, and how many seconds one run may take.
 set_sizes() {
   if [[ -n $1 ]]; then
-    em3d_size=40 em3d_degree=5 em3d_steps=3 keys=2000 key_repetitions=1
-    cube=8 cube_iterations=3 repetitions=1 equations=12 updates=2000 few_updates=20
-    points=6 rows=200 degree=10 seconds=10 kernel_iterations=2
-    declare -gA kernel_sizes=([stencil]="--size 20 --radius 2" [transpose]="--order 20"
-      [synch_p2p]="--width 20 --height 20" [sparse]="--bits 4 --radius 2"
-      [random]="--bits 10 --ratio 4 --ahead 16" [dgemm]="--order 20 --panel 8"
-      [reduce]="--length 100" [pic]="--size 20 --particles 200")
+    em3d_size=$((40 / parts)) em3d_degree=5 em3d_steps=3 keys=$((2000 / parts)) key_repetitions=1
+    cube=$(grown 8 3) cube_iterations=3 repetitions=1 equations=$(grown 12 3)
+    updates=$((2000 / parts)) few_updates=20
+    points=$(grown 6 3) rows=$((200 / parts)) degree=10 seconds=10 kernel_iterations=2
+    declare -gA kernel_sizes=([stencil]="--size $(grown 20 2) --radius 2"
+      [transpose]="--order $(grown 20 2)" [synch_p2p]="--width $(grown 20 1) --height 20"
+      [sparse]="--bits 4 --radius $(grown 2 1)"
+      [random]="--bits 10 --ratio $(grown 4 1) --ahead 16"
+      [dgemm]="--order $(grown 20 3) --panel 8" [reduce]="--length $((100 / parts))"
+      [pic]="--size 20 --particles $(grown 200 1)")
   else
-    em3d_size=1000 em3d_degree=20 em3d_steps=30 keys=250000 key_repetitions=10
-    cube=64 cube_iterations=30 repetitions=20 equations=300 updates=200000 few_updates=500
-    points=24 rows=10000 degree=10 seconds=30 kernel_iterations=10
-    declare -gA kernel_sizes=([stencil]="--size 512 --radius 2" [transpose]="--order 500"
-      [synch_p2p]="--width 1000 --height 1000" [sparse]="--bits 8 --radius 4"
-      [random]="--bits 18 --ratio 1 --ahead 1024" [dgemm]="--order 256 --panel 64"
-      [reduce]="--length 100000" [pic]="--size 500 --particles 20000")
+    em3d_size=$((1000 / parts)) em3d_degree=20 em3d_steps=30 keys=$((250000 / parts)) key_repetitions=10
+    cube=$(grown 64 3) cube_iterations=30 repetitions=20 equations=$(grown 300 3)
+    updates=$((200000 / parts)) few_updates=500
+    points=$(grown 24 3) rows=$((10000 / parts)) degree=10 seconds=30 kernel_iterations=10
+    declare -gA kernel_sizes=([stencil]="--size $(grown 512 2) --radius 2"
+      [transpose]="--order $(grown 500 2)" [synch_p2p]="--width $(grown 1000 1) --height 1000"
+      [sparse]="--bits 8 --radius $(grown 4 1)"
+      [random]="--bits 18 --ratio $(grown 1 1) --ahead 1024"
+      [dgemm]="--order $(grown 256 3) --panel 64" [reduce]="--length $((100000 / parts))"
+      [pic]="--size 500 --particles $(grown 20000 1)")
   fi
 }
 
@@ -177,10 +190,13 @@ mpi_conjugate_gradient() {
 }
 
 # --- Parallel Research Kernels: of all the answer is known beforehand. MPI's are given the values of
-# our options.
+# our options. Atomics pay where they are loads.
 
 ours_kernel() {
-  splitphase prk "$1" --iterations "$kernel_iterations" --repetitions "$repetitions" ${kernel_sizes[$1]} |
+  local with=all
+  [[ $1 != random || $nodes == 1 ]] || with=parcels
+  splitphase prk "$1" --iterations "$kernel_iterations" --repetitions "$repetitions" --with "$with" \
+    ${kernel_sizes[$1]} |
     awk '$NF == "validates" { print $1 "," $2 "," $NF }' | rates_of "$1"
 }
 mpi_kernel() {

@@ -173,10 +173,15 @@ def applications(machine, rounds):
         rounds.cannot_run(question, 'MPICH', NO_CORE, '4 processes')
     options += ['--csv', '--nodes', '1 same', '--rounds', 1]
     for row in machine.script(questions, 'applications_mpi.sh', *options):
-        ns, each = time_of(float(row['value']), row['unit'])
-        title = row['program'].replace('_', ' ') + (f' ({each})' if each else '')
+        title, ns = program_of(row)
         rounds.add(questions[row['nodes'] != '1'], f'{title}, {row["procs"]} processes', NAMES[row['who']], ns,
                    row['version'])
+
+
+def program_of(row):
+    """(title, ns) of a line of applications_mpi.sh."""
+    ns, each = time_of(float(row['value']), row['unit'])
+    return row['program'].replace('_', ' ') + (f' ({each})' if each else ''), ns
 
 
 CHAPTERS = {'accesses': accesses, 'operations': operations, 'round_trips': round_trips, 'bandwidth': bandwidth,

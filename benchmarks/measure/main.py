@@ -14,9 +14,13 @@ from chapters import CHAPTERS
 from figures import Rounds
 from papers import PAPERS
 from questions import QUESTIONS
+from scaling import SCALING
 from source import Source
 
-MINUTES = {'trial': 1, 'quick': 4.5, 'whole': 28, 'papers': 14}  # for all rounds, beside the time to build
+# No part of a whole run: what is measured alone is written to docs/NAME.csv.
+ALONE = {'papers': PAPERS, 'scaling': SCALING}
+# For all rounds, beside the time to build.
+MINUTES = {'trial': 1, 'quick': 4.5, 'whole': 28, 'papers': 14, 'scaling': 10}
 MOST_ROUNDS = 9
 
 
@@ -28,9 +32,10 @@ def read_options():
     parser.add_argument('--quick', action='store_true', help='less work: five minutes on two idle cores')
     parser.add_argument('--trial', action='store_true',
                         help='hardly any work, to see that all runs: its figures mean nothing')
-    parser.add_argument('--only', action='append', choices=sorted([*CHAPTERS, 'papers']), help='these chapters; '
+    parser.add_argument('--only', action='append', choices=sorted([*CHAPTERS, *ALONE]), help='these chapters; '
                         'papers, the applications of publications at their sizes, is measured only so: a quarter of an '
-                        'hour, 10 GB of memory, for docs/papers.csv')
+                        'hour, 10 GB of memory, for docs/papers.csv; and scaling, kernels with 1 to 8 processes: ten '
+                        'minutes, for docs/scaling.csv')
     parser.add_argument('--minutes', type=float, help='for all rounds; each chapter has at least one')
     parser.add_argument('--rounds', type=int, default=MOST_ROUNDS, help='at most so many (default: %(default)s)')
     parser.add_argument('--out', help='a folder for figures.csv and beside-others.html, instead of the pages; with '
@@ -39,9 +44,10 @@ def read_options():
     parser.add_argument('--bin', help='a bazel-bin with everything; without it that is built')
     options = parser.parse_args()
     options.effort = 'trial' if options.trial else 'quick' if options.quick else 'whole'
-    options.alone = options.effort == 'whole' and options.only and set(options.only) == {'papers'}
+    only = set(options.only or ())
+    options.alone = only.pop() if options.effort == 'whole' and len(only) == 1 and only <= set(ALONE) else None
     if options.minutes is None:
-        options.minutes = MINUTES['papers' if options.alone else options.effort]
+        options.minutes = MINUTES[options.alone or options.effort]
     if options.rounds < 1 or options.minutes <= 0:
         parser.error('--rounds and --minutes: at least one round, and more than no time')
     if options.effort != 'whole' or options.only and not options.alone:
@@ -87,8 +93,8 @@ def measure(options, machine, rounds):
     """Measures all chapters; returns what a cache line took there and back, and remarks."""
     remarks, lines = [], []
     chapters = {name: chapter for name, chapter in CHAPTERS.items() if not options.only or name in options.only}
-    if 'papers' in (options.only or ()):
-        chapters.update(PAPERS)
+    for name in options.only or ():
+        chapters.update(ALONE.get(name, {}))
     schedule = Schedule(chapters, 60 * options.minutes, options.rounds)
     before = machine.line_ns()
     while name := schedule.next():
@@ -129,8 +135,8 @@ def main():
 
 def write(source, options):
     if options.alone and not options.out:
-        (pages.ROOT / pages.PAPERS).write_text(source.text())
-        print(f'written: {pages.PAPERS}')
+        pages.alone(pages.ROOT, options.alone).write_text(source.text())
+        print(f'written: docs/{options.alone}.csv')
     else:
         folder = pathlib.Path(options.out or pages.ROOT / 'docs')
         folder.mkdir(parents=True, exist_ok=True)

@@ -1,4 +1,4 @@
-"""All files that are made of docs/figures.csv, and of docs/papers.csv where the chapter `papers` has been run."""
+"""All files that are made of docs/figures.csv, and of the files of chapters that are measured alone."""
 
 import pathlib
 
@@ -9,19 +9,23 @@ import source
 
 ROOT = pathlib.Path(__file__).absolute().parent.parent.parent
 FIGURES = 'docs/figures.csv'
-PAPERS = 'docs/papers.csv'
+
+
+def alone(root, chapter):
+    return root / f'docs/{chapter}.csv'
 
 
 def made(root):
     """The text of each file, by its path, as the figures give it."""
     figures = source.read((root / FIGURES).read_text())
-    papers = source.read((root / PAPERS).read_text()) if (root / PAPERS).exists() else None
+    others = {chapter: source.read(alone(root, chapter).read_text())
+              for chapter in regions.ALONE if alone(root, chapter).exists()}
     files = {root / 'docs/beside-others.html': page.page(figures)}
     files.update({root / 'docs/pictures' / name: picture for name, picture in plot.pictures(figures).items()})
     for path in [root / 'README.md', *sorted((root / 'docs').glob('*.md'))]:
         text = path.read_text()
         if regions.BEGIN.search(text):
-            files[path] = regions.rewritten(text, figures, papers)
+            files[path] = regions.rewritten(text, figures, others)
     return files
 
 

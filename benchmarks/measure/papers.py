@@ -60,7 +60,7 @@ def gauss(machine, rounds):
 def four_ways(machine, rounds):
     """Of each application the fastest of its versions counts."""
     options = machine.amount(['--quick'], ['--repetitions', 2], ['--repetitions', 5])
-    for row in machine.script([], 'ways.sh', '--applications', '--csv', '--rounds', 1, *options):
+    for row in machine.script(['papers_ways'], 'ways.sh', '--applications', '--csv', '--rounds', 1, *options):
         program = re.match('EM3D|sample sort|radix sort|Jacobi 3-D|matmul', row['operation'])[0]
         ns, each = time_of(float(row['value']), row['unit'])
         rounds.add('papers_ways', f'{program} ({each})' if each else program, OURS, ns, row['way'])

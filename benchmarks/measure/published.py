@@ -2,6 +2,7 @@
 ns. These are measurements of others, on their machines."""
 
 GAIN = 'gain of channels'
+AGGREGATED = 'plain / aggregator'
 EXCHANGES, INTERRUPTS, POLLING = 'published: exchanges', 'published: interrupts', 'published: polling'
 SIZES = ('100', '1000', '5000', '10000', '20000', '30000', '40000', '70000', '100000', '500000')
 
@@ -29,4 +30,8 @@ PUBLISHED = {
                     '1200 equations': {EXCHANGES: '1,450,450', INTERRUPTS: '70 µs', POLLING: '46 µs'},
                     '1600 equations': {EXCHANGES: '2,574,140', INTERRUPTS: '74 µs', POLLING: '50 µs'},
                     '2000 equations': {EXCHANGES: '4,018,285', INTERRUPTS: '72 µs', POLLING: '44 µs'}},
+    # F. M. Maley, J. G. DeVinney, Conveyors for Streaming Many-To-Many Communication, 2019, Figure 2.
+    'conveyors': {f'published: {kernel}, {size} bytes, 128 nodes of 32 processes': {AGGREGATED: times}
+                         for kernel, size, times in (('histogram', 8, '38'), ('histogram', 64, '8'),
+                                                     ('index gather', 8, '37'), ('index gather', 64, '10'))},
 }

@@ -74,6 +74,23 @@ QUESTIONS = [
              'Each application between 2 processes by the ways in which Split-C for the New Millennium (A. Begel et '
              'al.) built the language, docs/transports.md; the fastest version of each. The slides print no numbers.',
              peers=()),
+    question('scaling_strong', 'Strong scaling', 'ns',
+             'The problem stays the same, on one node or over TCP with a node for each process. Each cell has the rate '
+             'in millions a second; the efficiency, which is the rate of one process among several in percent of the '
+             'rate of one alone; and by how much ours is faster than the faster MPI, with its default settings. A dash '
+             'instead of a rate: the run did not end in 8 s. MPI runs with 4 processes at most. nstream is left out, '
+             'as it communicates nothing.', peers=()),
+    question('scaling_weak', 'Weak scaling', 'ns',
+             'The same with problems whose work grows as the number of processes.', peers=()),
+    question('conveyors', 'Conveyors', 'ns',
+             'An update of Bale\'s histogram and a word of its index gather, 8 bytes each, in three styles of '
+             '`examples/bale`; and how many times as long single atomics and gets (plain) take as the aggregator. '
+             'Published by F. M. Maley and J. G. DeVinney (Conveyors for Streaming Many-To-Many Communication, 2019, '
+             'Figure 2): how many times as much bandwidth conveyors have as single nonblocking puts and gets of SHMEM, '
+             'over FDR InfiniBand. The paper also says that at 2^17 cores a node has 20 to 30 % less bandwidth than '
+             'on few nodes, and that on a Cray XC30 it was 5.01 GB/s with 1,024 nodes, 4.15 with 4,096 and 3.50 with '
+             '8,192. Its other figures are curves: asynchronous conveyors are faster there than bulk-synchronous '
+             'ones. Of ours, `aggregator` is asynchronous, and `rounds` is bulk-synchronous.', peers=()),
 ]
 
 NAMES = {'ours': OURS, 'limit': LIMIT, 'open_mpi': 'Open MPI', 'mpich': 'MPICH', 'ucx': 'UCX',

@@ -1,4 +1,4 @@
-"""The parts of pages that are made of docs/figures.csv, or docs/papers.csv: what stands between
+"""The parts of pages that are made of docs/figures.csv, docs/papers.csv and docs/scaling.csv: what stands between
 <!-- figures: NAME --> and <!-- end of figures -->."""
 
 import re
@@ -91,14 +91,23 @@ def applications(source):
     return '\n'.join([losses, *tables])
 
 
-def papers(source):
-    """All of docs/papers.csv; nothing where there is no such file."""
-    if source is None:
-        return ''
-    parts = ['## Applications of publications, at their sizes\n', paragraph(
-        'The library follows publications, whose applications `./measure --only papers` runs at their sizes. Figures '
-        'that are called published are theirs, of other machines.'),
-        *(f'**{words}**\n' for words in source.named('doubt'))]
+# What stands above the tables of chapters that are measured alone.
+ALONE = {
+    'papers': ('Applications of publications, at their sizes',
+               'The library follows publications, whose applications `./measure --only papers` runs at their sizes. '
+               'Figures that are called published are theirs, of other machines.'),
+    'scaling': ('Strong and weak scaling, and conveyors',
+                'What `./measure --only scaling` says of eight Parallel Research Kernels and of two of Bale\'s kernels '
+                'with 1 to 8 processes, which verify their answers. This machine has two cores: the figures of more '
+                'than 2 processes say what it costs to share a core, and at best the efficiency is 50 % with 4 '
+                'processes and 25 % with 8.'),
+}
+
+
+def alone(chapter, source):
+    """All of its file."""
+    title, about = ALONE[chapter]
+    parts = [f'## {title}\n', paragraph(about), *(f'**{words}**\n' for words in source.named('doubt'))]
     parts += [f'**{about.title}.** {of_question(source, question)}'
               for question, about in source.figures.questions.items() if source.figures.cases(question)]
     parts.append(remarks(source))
@@ -108,19 +117,19 @@ def papers(source):
 OTHERS = {'readme': readme, 'summary': summary, 'remarks': remarks, 'applications': applications}
 
 
-def region(source, name, of_papers=None):
-    if name == 'papers':
-        return papers(of_papers)
+def region(source, name, others={}):
+    if name in ALONE:
+        return alone(name, others[name]) if name in others else ''
     if name in OTHERS:
         return OTHERS[name](source)
     if name not in source.figures.questions:
         raise ValueError(f'<!-- figures: {name} -->: no such region; there are '
-                         f'{", ".join(["papers", *OTHERS, *source.figures.questions])}')
+                         f'{", ".join([*ALONE, *OTHERS, *source.figures.questions])}')
     return of_question(source, name)
 
 
-def rewritten(page, source, of_papers=None):
-    """The page with its regions as the source gives them, and that of the chapter `papers`, which has its own."""
+def rewritten(page, source, others={}):
+    """The page with its regions as the source gives them, and `others` those of chapters that are measured alone."""
     if len(BEGIN.findall(page)) != len(REGION.findall(page)):
         raise ValueError('a line "<!-- figures: NAME -->" without its "<!-- end of figures -->"')
-    return REGION.sub(lambda match: match[1] + region(source, match[2], of_papers) + match[3], page)
+    return REGION.sub(lambda match: match[1] + region(source, match[2], others) + match[3], page)

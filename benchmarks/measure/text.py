@@ -1,7 +1,7 @@
 """Figures as text: in a cell, in a row of a table, in a sentence."""
 
 from figures import DEFAULT, LEVEL, LIMIT, OURS
-from published import GAIN, PUBLISHED
+from published import AGGREGATED, GAIN, PUBLISHED
 
 SCALES = ((1e9, 's'), (1e6, 'ms'), (1e3, 'µs'), (1, 'ns'))
 
@@ -99,6 +99,8 @@ def settings(figures, question):
         for name in names if 'messages' in names else ():
             if name.startswith('channels'):
                 lines[case][name.replace('channels', GAIN)] = _gain(row.get('messages'), row.get(name))
+        if 'plain' in row and 'aggregator' in row:
+            lines[case][AGGREGATED] = number(row['plain'].value / row['aggregator'].value)
     for begin, cells in PUBLISHED.get(question, {}).items():
         here = next((case for case in lines if case.startswith(begin)), begin)
         lines.setdefault(here, {}).update(cells)
@@ -113,10 +115,35 @@ def _gain(messages, channels):
     return f'{100 * (1 - channels.value / messages.value):.1f} %'.replace('-', '−')
 
 
+def scaling(figures, question):
+    """A column for each place, whose name begins with how many processes there are."""
+    cases = figures.cases(question)
+    places = list(dict.fromkeys(row.setting for case in cases for row in figures.of(question, case, OURS)))
+    lines = [['', *places]]
+    for case in cases:
+        rows = [row for who in figures.who(question) for row in figures.of(question, case, who) if row.value]
+        ours = {row.setting: row.value for row in rows if row.who == OURS}
+        others = {place: [row.value for row in rows if row.who != OURS and row.setting == place] for place in places}
+        lines.append([case, *(_scaled(ours, place, min(others[place], default=None)) for place in places)])
+    return lines
+
+
+def _scaled(ours, place, other):
+    """The rate; the efficiency, which is what a process does of what one does alone; what is against the best other."""
+    if place not in ours:
+        return '–'
+    alone = next((ns for name, ns in ours.items() if name.startswith('1 ')), None)
+    processes = int(place.split()[0])
+    parts = [number(1e3 / ours[place])]
+    if alone and processes > 1:
+        parts.append(f'{100 * alone / ours[place] / processes:.0f} %')
+    return ' · '.join([*parts, ratio(other and other / ours[place])])
+
+
 def form(figures, question):
     """The table that suits a question."""
-    suits = {'channels': ways, 'papers': settings}.get(question.partition('_')[0], table)
-    return suits(figures, question)
+    forms = {'channels': ways, 'papers': settings, 'conveyors': settings, 'scaling': scaling}
+    return forms.get(question.partition('_')[0], table)(figures, question)
 
 
 def losses(figures, questions=None):

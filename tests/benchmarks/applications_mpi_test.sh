@@ -56,6 +56,6 @@ if with_fake 0123456789abcdef >"$out/text" 2>&1; then fail "a wrong answer was a
 grep -q "open_mpi (fake) answers 0123456789abcdef, and ours (.*) $right" "$out/text" ||
   fail "what is wrong is not said: $(<"$out/text")"
 
-for wrong in "--nodes 3" "--rounds none" "--procs 0" "--only magic" "--seconds 0" "--repetitions 0" "--nonsense"; do
+for wrong in "--nodes 3" "--rounds none" "--procs 0" "--only magic" "--scaling both" "--seconds 0" "--repetitions 0" "--nonsense"; do
   if "$script" $wrong 2>/dev/null >&2; then fail "$wrong was accepted"; fi
 done

@@ -115,6 +115,23 @@ class Settings(unittest.TestCase):
         self.assertEqual(row, ['800 equations, 5 exchanges', '300 ns', '646,682', '79 µs', '48 µs'])
         self.assertEqual([other[1] for other in others], ['–'] * 3)
 
+    def test_single_accesses_are_compared_with_the_aggregator(self):
+        heads, row, *others = self.table('conveyors', ('histogram', 'plain', 76.0), ('histogram', 'aggregator', 2.0))
+        self.assertEqual((heads[-1], row[-1]), ('plain / aggregator', '38.0'))
+        self.assertEqual([other[-1] for other in others], ['38', '8', '37', '10'])
+
+    def test_efficiency_is_what_a_process_does_of_what_one_does_alone(self):
+        collected = Rounds(QUESTIONS)
+        for who, place, ns in ((OURS, '1 process', 2.0), (OURS, '2 processes', 1.25), (OURS, '4 nodes', 1.0),
+                               ('Open MPI', '2 processes', 2.5), ('MPICH', '2 processes', 5.0)):
+            collected.add('scaling_strong', 'prk dgemm (a Flop)', who, ns, place)
+        collected.add('scaling_strong', 'prk pic (a move)', OURS, 50.0, '2 processes')
+        collected.end_round()
+        self.assertEqual(text.form(Figures(QUESTIONS, collected.rows()), 'scaling_strong'), [
+            ['', '1 process', '2 processes', '4 nodes'],
+            ['prk dgemm (a Flop)', '500 · –', '800 · 80 % · 2.00', '1,000 · 50 % · –'],
+            ['prk pic (a move)', '–', '20.0 · –', '–']])
+
     def test_ways_that_are_no_messages_and_channels_gain_nothing(self):
         self.assertEqual(self.table('papers_ways', ('EM3D', 'messages', 2.0), ('EM3D', 'memory', 1.0))[0],
                          ['', 'messages', 'memory'])

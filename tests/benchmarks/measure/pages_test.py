@@ -81,7 +81,7 @@ class AnyFigures(unittest.TestCase):
         page = '<!-- figures: papers -->\nold\n<!-- end of figures -->\n'
         some = source_of('round_trip_node,8,Splitphase,1')
         self.assertEqual(regions.rewritten(page, some), page.replace('old\n', ''))
-        text = regions.rewritten(page, some, source_of('papers_ways,EM3D,Splitphase,200'))
+        text = regions.rewritten(page, some, {'papers': source_of('papers_ways,EM3D,Splitphase,200')})
         self.assertIn('**The four ways of Split-C.**', text)
         self.assertIn('| EM3D | 200 ns +10 % |', text)
         self.assertNotIn('PairCalculator', text)
