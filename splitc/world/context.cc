@@ -108,7 +108,7 @@ void Context::use() noexcept {
 }
 
 void Context::attach() noexcept {
-  attached_ = {&this_context, &detail::outstanding, &my_tasks};
+  attached_ = {&this_context, &detail::outstanding, &my_tasks, &Visit::visits};
   use();
 }
 
@@ -139,6 +139,13 @@ void Context::post(am::Function<void()> function) {
   world().router().notify(my_proc());
 }
 
+void Visit::refuse(Call call) {
+  if (place.bases == nullptr) refuse_without_world();
+  detail::refuse(call,
+                 "called by a thread that is still at work when the function given to run() has "
+                 "returned; join threads, or let them leave the library, before it returns");
+}
+
 // --- All of them
 
 Contexts::~Contexts() {
@@ -147,6 +154,7 @@ Contexts::~Contexts() {
 }
 
 void Contexts::begin(am::Owned<Context> first) {
+  Visit::open();
   first->attach();
   all_.push_back(std::move(first));
 }
@@ -164,16 +172,12 @@ void Contexts::join(Call call) {
 
 void Contexts::take_one(Call call) {
   std::unique_lock lock(mutex_);
+  if (Visit::is_closed()) Visit::refuse(call);  // the program has ended before the lock was had
   if (threads_ == 1) {
     refuse(call,
            "called by another thread than the one that called run(); only that one may wait, poll, "
            "allocate, reach other nodes and make collective calls, unless run() is told how many "
            "threads may: run(argc, argv, {.threads = n}, program)");
-  }
-  if (finished_) {
-    refuse(call,
-           "called by a thread that is still at work when the function given to run() has "
-           "returned; join threads, or let them leave the library, before it returns");
   }
   if (free_.empty()) {
     // One may be about to end: OpenMP does not wait for the threads that it has no use for.
@@ -229,7 +233,11 @@ void Contexts::thread_ends() noexcept {
 // Whether another thread polls or waits just now.
 bool Contexts::any_inside() const {
   return world_.service_bundle().busy() || std::ranges::any_of(all_, [](const auto& one) {
-           return one.get() != this_context && one->bundle.busy();
+           if (one.get() == this_context) return false;
+           const std::atomic<std::uint32_t>* const visits = one->attached_.visits;
+           // pairs with: ~Visit(), so that what a call has done is seen; and its constructor
+           if (visits != nullptr && visits->load(std::memory_order_seq_cst) != 0) return true;
+           return one->bundle.busy();
          });
 }
 
@@ -240,15 +248,18 @@ void Contexts::leave_others_outside(Call call) {
   const auto give_up = std::chrono::steady_clock::now() + kPatience;
   bool inside = any_inside();
   if (!inside) {
-    for (const auto& one : all_) {
-      if (one.get() != this_context) one->detach();
-    }
+    Visit::close();
     while ((inside = any_inside()) && std::chrono::steady_clock::now() < give_up) sched_yield();
   }
-  if (!inside) return;
-  refuse(call,
-         "another thread of this process is still in a call of the library when the function given "
-         "to run() returns; join threads, or let them leave the library, before it returns");
+  if (inside) {
+    refuse(call,
+           "another thread of this process is still in a call of the library when the function "
+           "given to run() returns; join threads, or let them leave the library, before it "
+           "returns");
+  }
+  for (const auto& one : all_) {
+    if (one.get() != this_context) one->detach();
+  }
 }
 
 // Meanwhile this thread is each of the others in turn.
@@ -281,6 +292,7 @@ Context& Contexts::at(std::uint32_t number, Call call) {
 
 void join_thread(Call call) {
   if (am::is_forked()) refuse(call, am::fork_sentence());
+  const Visit visit(call);
   world().contexts().join(call);  // throws, too, if nothing is running
   // Also of a thread that ends, in the destructor of a thread-local object.
   am::at_thread_end([](void*) { Contexts::thread_ends(); });

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <condition_variable>
 #include <cstdint>
 #include <mutex>
@@ -84,6 +85,7 @@ class Context {
     Context** context = nullptr;  // this_context; nullptr: no thread has it
     std::uint64_t** outstanding = nullptr;
     Tasks** tasks = nullptr;
+    const std::atomic<std::uint32_t>* visits = nullptr;
   };
 
   am::Owned<Posted> posted_;  // nullptr: a program of one thread
@@ -92,6 +94,55 @@ class Context {
 
 // That of the calling thread; nullptr: it has none.
 inline constinit thread_local Context* this_context = nullptr;
+
+// A call that polls or waits, in a program of several threads. The end of the program closes the
+// library to all threads but its own, and sees the calls that have begun; or such a call sees that,
+// and throws Error. So none is made while a context is another thread's again, or the world ends.
+class Visit {
+ public:
+  explicit Visit(Call call) {
+    const std::uint32_t before = visits.load(std::memory_order_relaxed);
+    if (before != 0) {
+      visits.store(before + 1, std::memory_order_relaxed);
+      return;
+    }
+    // pairs with: any_inside(), which looks after close()
+    visits.store(1, std::memory_order_seq_cst);
+    if (!is_closed()) [[likely]]
+      return;
+    end();
+    refuse(call);
+  }
+  ~Visit() { end(); }
+  Visit(const Visit&) = delete;
+  Visit& operator=(const Visit&) = delete;
+
+  // How many the calling thread makes just now, one inside the other.
+  static inline constinit thread_local std::atomic<std::uint32_t> visits = 0;
+
+  // To all threads but the calling one, until open().
+  static void close() noexcept {
+    // pairs with: is_closed(), which is asked after `visits` has been written
+    only_.store(&visits, std::memory_order_seq_cst);
+  }
+  static void open() noexcept { only_.store(nullptr, std::memory_order_relaxed); }
+  // To the calling thread.
+  static bool is_closed() noexcept {
+    // pairs with: close()
+    const void* const only = only_.load(std::memory_order_seq_cst);
+    return only != nullptr && only != &visits;
+  }
+  // Throws Error of `call`, as the library is closed to the calling thread.
+  [[noreturn]] static void refuse(Call call);
+
+ private:
+  static void end() noexcept {
+    // pairs with: any_inside(), after which the end of the program takes what the call has used
+    visits.store(visits.load(std::memory_order_relaxed) - 1, std::memory_order_release);
+  }
+
+  static inline constinit std::atomic<const void*> only_ = nullptr;
+};
 
 // The contexts of a process, at most as many as the threads given to run(). Any thread.
 class Contexts {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "am/channel/channel.h"
@@ -229,13 +230,17 @@ std::string without_rank(const std::string& sentence) {
 }  // namespace detail
 
 int detail::poll_bundles() {
+  if (!is_threaded()) [[likely]]
+    return context().bundle.poll();
+  const Visit visit("poll");
   const int done = context().bundle.poll();
-  return is_threaded() ? done + world().service_bundle().poll() : done;
+  return done + world().service_bundle().poll();
 }
 
 // In the bundle whose sleepers are woken by whoever has handled something in it.
 void detail::wait_among_threads(am::FunctionRef<bool()> condition, am::Wake wake,
                                 am::FunctionRef<am::Reason()> explain) {
+  const Visit visit("wait");
   check_thread("wait");
   world().service_bundle().wait_with_siblings(condition, explain, wake);
 }
@@ -259,6 +264,9 @@ void after_vain_poll() noexcept {
     detail::check_thread("poll");
     detail::check_frames_below(__builtin_frame_address(0));
   }
+  std::optional<detail::Visit> visit;  // to the end: all of this needs the world
+  if (detail::is_threaded()) [[unlikely]]
+    visit.emplace("poll");
   const int done = detail::poll_bundles();
   if (done == 0) after_vain_poll();
   if (!detail::can_run_ready()) return done;
