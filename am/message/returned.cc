@@ -41,7 +41,8 @@ std::string sentence(const Returned& message) {
     text += ", payload of " + std::to_string(message.segment_bytes) + " bytes at offset " +
             std::to_string(message.segment_offset);
   }
-  return text + ". Endpoint::on_returned takes such messages instead of ending the job";
+  return text +
+         ". Endpoint::on_returned, in C handler 0, takes such messages instead of ending the job";
 }
 
 }  // namespace am

@@ -55,7 +55,8 @@ namespace splitc {
 // stay. After YGM and Conveyors, without their routing over several hops.
 template <class Update, class T, class F>
 class aggregator {
-  static_assert(detail::travels<Update>, "updates travel as bytes, without addresses");
+  static_assert(!detail::too_aligned<Update>, SPLITPHASE_TOO_ALIGNED);
+  static_assert(detail::means_the_same<Update>, "updates travel as bytes, without addresses");
   static_assert(std::is_invocable_v<const F&, T&, const Update&> ||
                     std::is_invocable_v<const F&, T&, const Update&, forwarder<Update>&>,
                 "f takes (T&, Update), or (T&, Update, forwarder<Update>&)");

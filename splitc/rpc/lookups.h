@@ -40,8 +40,10 @@ class lookups {
   using Result = std::decay_t<std::invoke_result_t<const F&, T&, const Query&>>;
 
  private:
-  static_assert(detail::travels<Query>, "questions travel as bytes, without addresses");
-  static_assert(detail::travels<Result>, "results travel as bytes, without addresses");
+  static_assert(!detail::too_aligned<Query>, SPLITPHASE_TOO_ALIGNED);
+  static_assert(!detail::too_aligned<Result>, SPLITPHASE_TOO_ALIGNED);
+  static_assert(detail::means_the_same<Query>, "questions travel as bytes, without addresses");
+  static_assert(detail::means_the_same<Result>, "results travel as bytes, without addresses");
   static_assert(detail::travels<F> || std::is_function_v<std::remove_pointer_t<F>>,
                 "f is a function, or a lambda that captures trivially copyable values, by value");
   static_assert(!detail::captures_reference<F>, SPLITPHASE_NO_REFERENCES);

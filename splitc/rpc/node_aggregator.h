@@ -90,7 +90,8 @@ std::vector<std::uint32_t> receivers_by_process();
 // updates. After Conveyors (Maley and DeVinney) and YGM, with two hops.
 template <class Update, class T, class F>
 class node_aggregator {
-  static_assert(detail::travels<Update>, "updates travel as bytes, without addresses");
+  static_assert(!detail::too_aligned<Update>, SPLITPHASE_TOO_ALIGNED);
+  static_assert(detail::means_the_same<Update>, "updates travel as bytes, without addresses");
   static_assert(std::is_invocable_v<const F&, T&, const Update&>, "f takes (T&, Update)");
 
  public:

@@ -28,9 +28,13 @@ constexpr std::size_t aligned(std::size_t at, std::size_t alignment) noexcept {
   return (at + alignment - 1) / alignment * alignment;
 }
 
-// Whether a T may be an argument or an element of one.
+// Whether a T may be an argument or an element of one, and whether only its alignment forbids that.
 template <class T>
 inline constexpr bool travels = means_the_same<T> && alignof(T) <= kPackAlignment;
+template <class T>
+inline constexpr bool too_aligned = means_the_same<T> && alignof(T) > kPackAlignment;
+#define SPLITPHASE_TOO_ALIGNED \
+  "what travels is aligned to 16 bytes at most: copy its members to a struct without alignas"
 
 // Counts bytes.
 struct Measure {
@@ -80,6 +84,7 @@ struct Unpacker {
 template <class T>
 struct Argument {
   static constexpr bool kRefused = !travels<T>;  // by check_call()
+  static constexpr bool kTooAligned = too_aligned<T>;
   using Seen = T;
   static constexpr std::size_t kBytes = sizeof(T);
   static constexpr std::size_t kAlignment = alignof(T);
@@ -98,7 +103,9 @@ struct Argument {
 // Elements of contiguous memory, which the function sees where they have arrived.
 template <class T>
 struct Elements {
-  static_assert(travels<T>, "the elements travel as bytes, and addresses mean nothing there");
+  static_assert(!too_aligned<T>, SPLITPHASE_TOO_ALIGNED);
+  static_assert(means_the_same<T>,
+                "the elements travel as bytes, and addresses mean nothing there");
 
   template <class Sink>
   static void pack(Sink& sink, const T* first, std::size_t count) noexcept {
@@ -142,6 +149,7 @@ struct Argument<std::basic_string_view<C>> {
 template <class T>
 struct ResultOf {
   static constexpr bool kRefused = !travels<T>;  // by check_call()
+  static constexpr bool kTooAligned = too_aligned<T>;
   static constexpr bool is_long = sizeof(T) > kMaxShortResult;
   static constexpr std::size_t short_bytes = is_long ? 0 : sizeof(T);
   static std::span<const std::byte> bytes(const T& value) noexcept {
@@ -152,7 +160,8 @@ struct ResultOf {
 template <class Many>
 struct ResultOfMany {
   using T = typename Many::value_type;
-  static_assert(travels<T> && !std::is_same_v<T, bool>, "the elements travel as bytes");
+  static_assert(!too_aligned<T>, SPLITPHASE_TOO_ALIGNED);
+  static_assert(means_the_same<T> && !std::is_same_v<T, bool>, "the elements travel as bytes");
   static constexpr bool is_long = true;
   static constexpr std::size_t short_bytes = 0;
   static std::span<const std::byte> bytes(const Many& value) noexcept {

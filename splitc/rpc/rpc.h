@@ -72,6 +72,8 @@ struct rpc_target {
 //   global_ptr<T>                global_ptr<T>
 //   &function                    the address of that function there; not one that is captured
 //
+// Nothing that travels is aligned to more than 16 bytes: an alignas(64) is for memory.
+//
 // Its result is nothing, a trivially copyable value, a std::vector or std::string of such, or a
 // std::pair or std::tuple of these: auto [id, data] = rpc(..).result(). Arguments and results may
 // have any length; their memory may be reused on return.

@@ -72,6 +72,8 @@ struct Callable<F*> : Argument<F*> {
 // The Argument or ResultOf of what cannot travel.
 template <class T>
 concept cannot_travel = T::kRefused;
+template <class T>
+concept aligned_too_much = T::kTooAligned;
 
 // What is wrong with a call of f(args...), in one sentence: returns whether to go on, so that it is
 // the only one. `kAnswered`: its result comes back.
@@ -79,11 +81,14 @@ template <bool kAnswered, class F, class... A>
 constexpr bool check_call() {
   using Called = typename Callable<F>::Called;
   constexpr bool kTravels = travels<Called> || std::is_function_v<std::remove_pointer_t<Called>>;
-  static_assert(kTravels,
+  static_assert(!too_aligned<Called>, SPLITPHASE_TOO_ALIGNED);
+  static_assert(kTravels || too_aligned<Called>,
                 "pass a function, or a lambda that captures trivially copyable values, by value, "
                 "and containers as arguments, as std::span(container)");
   constexpr bool kArguments = (!cannot_travel<Argument<A>> && ...);
-  static_assert(kArguments,
+  constexpr bool kTooAligned = (aligned_too_much<Argument<A>> || ...);
+  static_assert(!kTooAligned, SPLITPHASE_TOO_ALIGNED);
+  static_assert(kArguments || kTooAligned,
                 "arguments travel as bytes: pass trivially copyable values (a struct rather than a "
                 "std::pair), containers as std::span(container), and global pointers, as addresses "
                 "mean nothing in another process");
@@ -95,7 +100,8 @@ constexpr bool check_call() {
                   "const elements, a dist_object<T> as a T&");
     if constexpr (kTakes && kAnswered) {
       using Result = std::decay_t<std::invoke_result_t<F&, typename Argument<A>::Seen&...>>;
-      static_assert(!cannot_travel<ResultOf<Result>>,
+      static_assert(!aligned_too_much<ResultOf<Result>>, SPLITPHASE_TOO_ALIGNED);
+      static_assert(!cannot_travel<ResultOf<Result>> || aligned_too_much<ResultOf<Result>>,
                     "a result travels as bytes: return a trivially copyable value without "
                     "addresses, a std::vector or std::string of such, or a std::pair or std::tuple "
                     "of these; what a span refers to would be gone");

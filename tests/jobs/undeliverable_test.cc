@@ -12,7 +12,7 @@ void expect_end(const std::string& how, const std::string& rank, const std::stri
       am::test::run({"tools/splitcrun/splitcrun", "-n", "3", "tests/jobs/undeliverable", how});
   EXPECT_EQ(result.exit_code, 1);
   EXPECT_NE(result.err.find("rank " + rank + ": " + sentence), std::string::npos) << result.err;
-  EXPECT_NE(result.err.find("Endpoint::on_returned takes such messages instead of ending the job"),
+  EXPECT_NE(result.err.find("Endpoint::on_returned, in C handler 0, takes such messages"),
             std::string::npos)
       << result.err;
 }

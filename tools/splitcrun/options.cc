@@ -209,6 +209,14 @@ void read(const Texts& texts, Options& options) {
   }
 }
 
+// CLI11's complaint of an option, which begins with its name, in the words of a command line.
+std::string in_words(const CLI::ArgumentMismatch& error) {
+  const std::string_view text = error.what();
+  const std::string name(text.substr(0, text.find_first_of(": ")));
+  if (text.find("At Most") != text.npos) return name + ": given more than once; write it once";
+  return name + ": its value is missing; splitcrun --help lists the options";
+}
+
 }  // namespace
 
 std::optional<Options> parse_options(int argc, char** argv) {
@@ -228,6 +236,8 @@ std::optional<Options> parse_options(int argc, char** argv) {
   } catch (const CLI::CallForHelp&) {
     print_answer(app.help());
     return std::nullopt;
+  } catch (const CLI::ArgumentMismatch& error) {
+    refuse(in_words(error));
   } catch (const CLI::ParseError& error) {
     refuse(std::string(error.what()) + "; splitcrun --help lists the options");
   }

@@ -217,6 +217,11 @@ TEST(Usage, counts_that_are_none_are_refused) {
   expect_refused(splitcrun({"true"}), 2, {"how many", "-n"});
 }
 
+TEST(Usage, options_given_twice_or_without_their_value_are_refused) {
+  expect_refused(splitcrun({"-n", "2", "-n", "3", "true"}), 2, {"-n: given more than once"});
+  expect_refused(splitcrun({"-n", "2", "--timeout"}), 2, {"--timeout: its value is missing"});
+}
+
 TEST(Usage, missing_programs_are_refused) {
   expect_refused(splitcrun({"-n", "2"}), 2, {"which program?"});
   expect_refused(splitcrun({"-n", "2", "no-such-program"}), 127, {"no-such-program", "PATH"});
