@@ -222,9 +222,7 @@ void ChannelReceivers::arm(End& end, CheckedCall call) {
 
 void ChannelReceivers::wrong(Wrong what, const End& end, CheckedCall call) {
   if constexpr (kChecked) {
-    const Call known = named(call, "ready");
-    bundle_.refuse(known.name,
-                   detail::describe(end.handle) + ": " + explain(what) + place_text(known.where));
+    bundle_.refuse(named(call, "ready"), detail::describe(end.handle) + ": " + explain(what));
   }
   stats_.early += what == Wrong::kEarly;
   stats_.lost += what == Wrong::kLost;

@@ -105,8 +105,8 @@ ChannelSenders::ChannelSenders(Bundle& bundle, ChannelSeats& seats)
     : bundle_(bundle), router_(bundle.router()), seats_(seats) {}
 
 void ChannelSenders::refuse(Call call, const ChannelHandle& handle, const std::string& what) const {
-  check_not_forked(call.name);
-  bundle_.refuse(call.name, detail::describe(handle) + ": " + what + place_text(call.where));
+  check_not_forked(call);
+  bundle_.refuse(call, detail::describe(handle) + ": " + what);
 }
 
 void ChannelSenders::open(End& end) {

@@ -50,18 +50,15 @@ bool Barrier::enter(bool more) noexcept {
   return true;
 }
 
-void Barrier::wait_for_all(Bundle& bundle, const char* call, const SourceLocation& where) {
+void Barrier::wait_for_all(Bundle& bundle, Call call) {
   bundle.wait_with_siblings([this] { return passed(); },
-                            [&] {
-                              return Reason{.call = {call, where}, .collective = epoch_};
-                            });
+                            [&] { return Reason{.call = call, .collective = epoch_}; });
 }
 
-void Barrier::wait_traced(Trace& trace, Bundle& bundle, const char* call,
-                          const SourceLocation& where) {
+void Barrier::wait_traced(Trace& trace, Bundle& bundle, Call call) {
   const TracedCall traced(trace);
-  wait_for_all(bundle, call, where);
-  traced.record(TraceKind::kCollective, trace.name_of(Call(call, where)), {.bytes = epoch_});
+  wait_for_all(bundle, call);
+  traced.record(TraceKind::kCollective, trace.name_of(call), {.bytes = epoch_});
 }
 
 bool Barrier::any_more() noexcept {

@@ -93,19 +93,19 @@ class Barrier {
   bool any_more() noexcept;
 
   // The second half: polls all bundles of the calling thread, of which `bundle` is one, until
-  // passed(). On behalf of `call` at `where`.
-  void wait(Bundle& bundle, const char* call, const SourceLocation& where) {
+  // passed(). On behalf of `call`.
+  void wait(Bundle& bundle, Call call) {
     if (Trace* const trace = active_trace()) [[unlikely]]
-      return wait_traced(*trace, bundle, call, where);
-    wait_for_all(bundle, call, where);
+      return wait_traced(*trace, bundle, call);
+    wait_for_all(bundle, call);
   }
   const Nodes& nodes() const noexcept { return nodes_; }
   // How often enter() was called.
   std::uint64_t count() const noexcept { return epoch_; }
 
  private:
-  void wait_for_all(Bundle& bundle, const char* call, const SourceLocation& where);
-  void wait_traced(Trace& trace, Bundle& bundle, const char* call, const SourceLocation& where);
+  void wait_for_all(Bundle& bundle, Call call);
+  void wait_traced(Trace& trace, Bundle& bundle, Call call);
   bool counts() const noexcept { return rounds_ == 0; }
   bool leads() const noexcept { return leader_ == router_.rank(); }
   RegionHeader& root() const noexcept { return *router_.peer(leader_).header; }

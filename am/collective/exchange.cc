@@ -32,7 +32,7 @@ void Exchange::connect(Endpoint& endpoint, Tag tag, Here where) {
   names.settle(all[router.near_ranks().front()].offer);
   EndpointParts& parts = endpoint.parts();
   const EndpointLock lock(parts);
-  parts.translations.bind_all(std::move(names), tag);
+  parts.translations.bind_all(std::move(names), tag, {"Job::connect", where});
 }
 
 }  // namespace am

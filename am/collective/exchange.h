@@ -38,7 +38,7 @@ class Exchange {
                   "exchange() takes at most 512 bytes; exchange an address of the rest");
     static_assert(!std::is_same_v<T, bool>,
                   "std::vector<bool> holds no bool that could be copied to; exchange an int");
-    const auto blobs = exchange_bytes(std::as_bytes(std::span(&mine, 1)), "Job::exchange", where);
+    const auto blobs = exchange_bytes(std::as_bytes(std::span(&mine, 1)), {"Job::exchange", where});
     std::vector<T> all(blobs.size());
     for (std::size_t rank = 0; rank < blobs.size(); ++rank)
       std::memcpy(&all[rank], blobs[rank].data(), sizeof(T));
@@ -53,10 +53,9 @@ class Exchange {
   void connect(Endpoint& endpoint, Tag tag = 1, Here where = {});
 
  private:
-  // What each process passes, by rank. `call` at `where` waits.
+  // What each process passes, by rank. `call` waits.
   virtual std::vector<std::vector<std::byte>> exchange_bytes(std::span<const std::byte> mine,
-                                                             const char* call,
-                                                             const SourceLocation& where) = 0;
+                                                             Call call) = 0;
 };
 
 }  // namespace am

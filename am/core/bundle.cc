@@ -87,9 +87,7 @@ std::uint64_t Bundle::messages() const noexcept {
   return sum;
 }
 
-void Bundle::refuse(const std::string& call, const std::string& what) const {
-  router_.refuse(call, what);
-}
+void Bundle::refuse(Call call, const std::string& what) const { router_.refuse(call, what); }
 
 // Of its calls, those that are most used begin with whose it is, and where a request goes.
 void Bundle::spoil() noexcept {
@@ -129,8 +127,8 @@ void Bundle::note_thrower() {
   if (Trace* const trace = active_trace()) trace->poll_throws();
 }
 
-void Bundle::refuse_poll() const {
-  refuse("Bundle::poll",
+void Bundle::refuse_poll(Call call) const {
+  refuse(call,
          "a handler may not poll or wait, in any bundle; let it return first, and wait after "
          "poll()");
 }
@@ -227,18 +225,18 @@ bool Bundle::has_message() noexcept {
 }
 
 bool Bundle::wait(Events events, std::int64_t timeout_ns, Here where) {
-  check_not_forked("Bundle::wait");
-  if (handling()) refuse("Bundle::wait", "a handler may not wait; let it return first");
+  const Call call("Bundle::wait", where);
+  check_not_forked(call);
+  if (handling()) refuse(call, "a handler may not wait; let it return first");
   if (events == Events::kNone) {
-    refuse("Bundle::wait",
-           "the event mask is empty, so this would never return; ask for Events::kNotEmpty");
+    refuse(call, "the event mask is empty, so this would never return; ask for Events::kNotEmpty");
   }
   take_over();
   // (2^62 ns are 146 years.)
   const std::int64_t deadline = now_ns() + std::min(timeout_ns, std::int64_t{1} << 62);
   if (monitor_) begin_activity();
   ShownWait shown(activity());
-  const auto reason = [&] { return Reason{.call = {"Bundle::wait", where}}; };
+  const auto reason = [&] { return Reason{.call = call}; };
   ObservedWait observed(reason);
   shmem::SleepLimit limit;
   for (;;) {
@@ -253,7 +251,7 @@ bool Bundle::wait(Events events, std::int64_t timeout_ns, Here where) {
 
 void Bundle::show(ShownWait& wait, const Reason& reason) {
   const bool first = wait.show(reason);
-  if (reason.collective != 0 || reason.needs_all) router_.need_all(reason.call.name);
+  if (reason.collective != 0 || reason.needs_all) router_.need_all(reason.call);
   const auto& watch = router_.options().watch;
   if (watch) watch();
   if (far_ == nullptr) return;
@@ -269,17 +267,18 @@ void Bundle::show(ShownWait& wait, const Reason& reason) {
   }
 }
 
-void Bundle::adopt(Endpoint& endpoint) {
+void Bundle::adopt(Endpoint& endpoint, Here where) {
+  const Call call("Bundle::adopt", where);
   Bundle& before = endpoint.bundle();
   if (&before == this) return;
   if (&before.process_ != &process_) {
-    refuse("Bundle::adopt", "the endpoint belongs to another job");
+    refuse(call, "the endpoint belongs to another job");
   }
-  if (monitor_ || before.monitor_) return adopt_among_threads(endpoint);
+  if (monitor_ || before.monitor_) return adopt_among_threads(endpoint, call);
   disarm();
   before.disarm();
   if (inside_ != Inside::kNothing || before.inside_ != Inside::kNothing) {
-    refuse("Bundle::adopt", "a handler may not move endpoints");
+    refuse(call, "a handler may not move endpoints");
   }
   move_here(endpoint, before);
 }
@@ -300,11 +299,12 @@ void Bundle::leave(Endpoint& endpoint) {
 
 // --- Of a thread that sleeps outside the library, in an event loop of the program.
 
-int Bundle::event_fd() {
-  check_not_forked("Bundle::event_fd");
+int Bundle::event_fd(Here where) {
+  const Call call("Bundle::event_fd", where);
+  check_not_forked(call);
   if (monitor_) {
     refuse(
-        "Bundle::event_fd",
+        call,
         "a parallel bundle has none, as a poll of any thread would end the sleep of another; "
         "wait in it with wait() or wait_until(), or make a sequential bundle for the event loop");
   }
@@ -314,9 +314,9 @@ int Bundle::event_fd() {
 
 // The order is that of every sleep (shmem/doorbell.h): what has made the descriptor readable is
 // taken back, the sleep is announced, and then comes the look, which finds what was written before.
-bool Bundle::arm() {
-  if (handling()) refuse("Bundle::arm", "a handler may not wait; let it return first");
-  event_fd();
+bool Bundle::arm(Here where) {
+  if (handling()) refuse({"Bundle::arm", where}, "a handler may not wait; let it return first");
+  event_fd(where);
   take_over();
   disarm();
   event_->clear();

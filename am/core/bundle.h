@@ -109,13 +109,15 @@ class Bundle {
 
   // Makes progress once (AM_Poll): delivers what has arrived, a bounded number of messages of each
   // sender (between nodes for a bounded time), runs the callbacks of channels and pollers, and
-  // sends what the network had no room for. Never waits. Returns how many messages and other things
-  // it has handled.
+  // sends what the network had no room for. Never waits. Returns how many things it has handled.
   //
   // What a handler throws comes out; the other messages stay for the next poll, which begins at the
   // same place: an endless stream of throwing handlers holds up what is behind it. Throws Error in
   // a handler or callback. Costs 5 to 7 ns with nothing there, 130 to 300 between nodes.
-  int poll() { return poll(false); }
+  int poll(Here where = {}) {
+    if (kChecked && handling()) refuse_poll({"Bundle::poll", where});
+    return poll(false);
+  }
   // A poll in a loop that spins: polls the network only now and then if nothing is expected from
   // it.
   int poll_spinning() { return poll(true); }
@@ -132,13 +134,13 @@ class Bundle {
   // that is readable when there is something to poll for, if arm() has said so. The bundle makes it
   // at the first call and closes it; it is for epoll and its like, as a level, not to be read.
   // Throws Error of a parallel bundle, and if the process may have no more descriptors.
-  int event_fd();
+  int event_fd(Here where = {});
   // The last call into the library before each sleep on event_fd() (UCX's ucp_worker_arm). Checks
   // what wait() checks, and never waits. False: something is there, so poll and ask again. True:
   // the descriptor becomes readable when something comes, though not for memory that others only
   // write (Wake::kMemory), and stays so until the next arm(). The next poll of this bundle disarms
   // it. Throws Error as event_fd(), and in a handler or callback. Costs some microseconds.
-  bool arm();
+  bool arm(Here where = {});
 
   // Polls this bundle until `condition()` is true; returns at once, without polling, if it is. The
   // only loop of the library that waits. The condition is evaluated often, must be cheap, may not
@@ -169,13 +171,13 @@ class Bundle {
 
   // Endpoint::flush() of every endpoint in this bundle: waits until everything they have sent has
   // been handled, or has come back. Throws Error in a handler or callback.
-  void flush(Here where = {}) { flush("Bundle::flush", where); }
-  void flush(const char* call, const SourceLocation& where);
+  void flush(Here where = {}) { flush({"Bundle::flush", where}); }
+  void flush(Call call);
 
   // Takes `endpoint` over from the bundle it is in (AM_MoveEndpoint), of which the caller has the
   // use as well. Its messages, credits and tables stay with it. Throws Error in a handler of either
   // bundle, and if it belongs to another job. Ends the job if a call of it is waiting.
-  void adopt(Endpoint& endpoint);
+  void adopt(Endpoint& endpoint, Here where = {});
 
   // By an endpoint that begins and ends: it is polled, and not any more. Ends the job with a
   // sentence if it is in use.
@@ -230,8 +232,8 @@ class Bundle {
   // Throws Error of `what`, such as "channels", unless this bundle is sequential.
   void require_sequential(const char* what) const;
 
-  // Throws Error("rank R: " + call + ": " + what): how calls of this room and those above refuse.
-  [[noreturn]] void refuse(const std::string& call, const std::string& what) const;
+  // Router::refuse(): how calls of this room and those above refuse.
+  [[noreturn]] void refuse(Call call, const std::string& what) const;
   // Whether some thread polls it or waits in it; not sure of a sequential one in another thread.
   bool busy() const noexcept;
   // Marks a call that waits and runs handlers: the end of the bundle meanwhile would end the job.
@@ -349,9 +351,10 @@ class Bundle {
   bool has_message_locked() noexcept;
   bool pollers_have_work_locked() noexcept;
   void begin_parallel();
-  void adopt_among_threads(Endpoint& endpoint);
+  void adopt_among_threads(Endpoint& endpoint, Call call);
   void move_here(Endpoint& endpoint, Bundle& from);
-  [[noreturn]] void refuse_poll() const;
+  // Error of `call`, which polls or waits, where nothing may.
+  [[noreturn]] void refuse_poll(Call call) const;
   int poll_others();  // the pollers
   bool has_message() noexcept;
   void sleep_unless_message(shmem::SleepLimit& limit, std::int64_t at_most_ns) noexcept;

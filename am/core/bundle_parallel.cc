@@ -46,7 +46,7 @@ bool Bundle::thread_in_handler() const noexcept {
 int Bundle::poll_unusual(bool spinning) {
   check_not_forked("Bundle::poll");
   if (inside_ == Inside::kArmed && !handling()) return poll_armed(spinning);
-  if (!monitor_ || handling()) refuse_poll();
+  if (!monitor_ || handling()) refuse_poll("Bundle::poll");
   Thread& self = thread();
   begin_activity();
   self.handles = true;
@@ -217,8 +217,8 @@ bool Bundle::sleep_unless(FunctionRef<bool()> condition, bool siblings, shmem::S
 }
 
 // Waits for the handlers of the endpoint with neither lock, so that they come to their end.
-void Bundle::adopt_among_threads(Endpoint& endpoint) {
-  if (handling()) refuse("Bundle::adopt", "a handler may not move endpoints");
+void Bundle::adopt_among_threads(Endpoint& endpoint, Call call) {
+  if (handling()) refuse(call, "a handler may not move endpoints");
   EndpointParts& parts = endpoint.parts();
   const PauseGuard pause(parts);
   for (;; sched_yield()) {

@@ -26,20 +26,20 @@ std::uint32_t inbox_count(std::uint32_t asked, std::uint32_t processes) {
   return std::min(count, shmem::kMaxInboxes);
 }
 
-void check_translations(const Bundle& bundle, std::uint32_t count, const char* call) {
+void check_translations(const Bundle& bundle, std::uint32_t count, Call call) {
   if (count != 0 && count <= Endpoint::kMaxTranslations) return;
   bundle.refuse(call, std::to_string(count) + " translations asked for; 1 to " +
                           std::to_string(Endpoint::kMaxTranslations) + " are possible");
 }
 
 // Before anything is allocated for them.
-Bundle& checked(Bundle& bundle, const Endpoint::Options& options) {
-  check_not_forked("Endpoint");
-  check_translations(bundle, options.translations, "Endpoint");
+Bundle& checked(Bundle& bundle, const Endpoint::Options& options, Call call) {
+  check_not_forked(call);
+  check_translations(bundle, options.translations, call);
   if (options.inboxes > shmem::kMaxInboxes) {
-    bundle.refuse("Endpoint", std::to_string(options.inboxes) + " inboxes asked for; at most " +
-                                  std::to_string(shmem::kMaxInboxes) +
-                                  " are possible, so let senders unmap what they no longer use");
+    bundle.refuse(call, std::to_string(options.inboxes) + " inboxes asked for; at most " +
+                            std::to_string(shmem::kMaxInboxes) +
+                            " are possible, so let senders unmap what they no longer use");
   }
   return bundle;
 }
@@ -67,11 +67,11 @@ EndpointParts::EndpointParts(Endpoint& of, Bundle& in, std::uint32_t table_size,
 
 EndpointParts::~EndpointParts() = default;
 
-Endpoint::Endpoint(Bundle& bundle)
-    : Endpoint(bundle, {.translations = std::max(256u, bundle.router().size())}) {}
+Endpoint::Endpoint(Bundle& bundle, Here where)
+    : Endpoint(bundle, {.translations = std::max(256u, bundle.router().size())}, where) {}
 
-Endpoint::Endpoint(Bundle& bundle, const Options& options)
-    : parts_(*this, checked(bundle, options), options.translations,
+Endpoint::Endpoint(Bundle& bundle, const Options& options, Here where)
+    : parts_(*this, checked(bundle, options, {"Endpoint", where}), options.translations,
              inbox_count(options.inboxes, bundle.router().options().near)) {
   set_segment({bundle.router().segment(), bundle.router().segment_bytes()});
   if (FarMessages* const far = bundle.process().far_messages()) {
@@ -90,11 +90,12 @@ Endpoint::~Endpoint() {
   parts_.incoming.close();
 }
 
-void Endpoint::set_tag(Tag tag) {
-  const ExclusiveLock lock(parts_, "Endpoint::set_tag");
+void Endpoint::set_tag(Tag tag, Here where) {
+  const Call call("Endpoint::set_tag", where);
+  const ExclusiveLock lock(parts_, call);
   if (tag == this->tag()) return;
   if (parts_.far && !parts_.far->change_tag(tag)) {
-    bundle().refuse("Endpoint::set_tag",
+    bundle().refuse(call,
                     "replies to requests that were made under 65535 other tags are still to come; "
                     "poll until some have");
   }
@@ -117,15 +118,15 @@ std::uint32_t Endpoint::translations() const noexcept {
   return parts_.translations.size();
 }
 
-void Endpoint::resize_translations(std::uint32_t count) {
-  check_not_forked("Endpoint::resize_translations");
-  check_translations(bundle(), count, "Endpoint::resize_translations");
+void Endpoint::resize_translations(std::uint32_t count, Here where) {
+  const Call call("Endpoint::resize_translations", where);
+  check_not_forked(call);
+  check_translations(bundle(), count, call);
   const EndpointLock lock(parts_);
   for (std::uint32_t index = count; index < parts_.translations.size(); ++index) {
     if (!parts_.translations.is_used(index)) continue;
-    bundle().refuse("Endpoint::resize_translations",
-                    "translation " + std::to_string(index) + " is in use, and a table of " +
-                        std::to_string(count) + " has no place for it; unmap it first");
+    bundle().refuse(call, "translation " + std::to_string(index) + " is in use, and a table of " +
+                              std::to_string(count) + " has no place for it; unmap it first");
   }
   // The table itself last: if there is no memory, nothing has changed that is looked at.
   if (parts_.far) parts_.far->resize(count);
@@ -134,15 +135,15 @@ void Endpoint::resize_translations(std::uint32_t count) {
   parts_.translations.resize(count);
 }
 
-void Endpoint::map(std::uint32_t index, const Name& name, Tag tag) {
+void Endpoint::map(To index, const Name& name, Tag tag) {
   const EndpointLock lock(parts_);
-  parts_.translations.bind(index, name, tag);
+  parts_.translations.bind(index.value, name, tag, {"Endpoint::map", index.where});
 }
 
-std::uint32_t Endpoint::map_any(const Name& name, Tag tag) {
+std::uint32_t Endpoint::map_any(const Name& name, Tag tag, Here where) {
   const EndpointLock lock(parts_);
   const std::uint32_t index = parts_.translations.lowest_free();
-  parts_.translations.bind(index, name, tag);
+  parts_.translations.bind(index, name, tag, {"Endpoint::map_any", where});
   return index;
 }
 
@@ -151,39 +152,39 @@ bool Endpoint::mapped(std::uint32_t index) const noexcept {
   return index < parts_.translations.size() && parts_.translations.is_used(index);
 }
 
-Name Endpoint::translation_name(std::uint32_t index) const {
+Name Endpoint::translation_name(To index) const {
   const EndpointLock lock(parts_);
-  return parts_.translations.used(index, "Endpoint::translation_name").name;
+  return parts_.translations.used(index.value, {"Endpoint::translation_name", index.where}).name;
 }
 
-Tag Endpoint::translation_tag(std::uint32_t index) const {
+Tag Endpoint::translation_tag(To index) const {
   const EndpointLock lock(parts_);
-  return parts_.translations.used(index, "Endpoint::translation_tag").tag;
+  return parts_.translations.used(index.value, {"Endpoint::translation_tag", index.where}).tag;
 }
 
-HandlerIndex Endpoint::find_handler(Invoke invoke) const {
+HandlerIndex Endpoint::find_handler(Invoke invoke, Call call) const {
   const HandlerIndex found = parts_.handlers.find(invoke);
   if (found == 0) {
-    bundle().refuse("Endpoint",
+    bundle().refuse(call,
                     "this handler is not in the endpoint's table; call add_handlers "
                     "or set_handler with it first, in every process");
   }
   return found;
 }
 
-void Endpoint::check_user_index(HandlerIndex index) const {
+void Endpoint::check_user_index(HandlerIndex index, Call call) const {
   if (index == 0) {
-    bundle().refuse("Endpoint::set_handler",
-                    "index 0 is reserved for returned messages; use on_returned");
+    bundle().refuse(call, "index 0 is reserved for returned messages; use on_returned");
   }
 }
 
-HandlerIndex Endpoint::set_handler_at(HandlerIndex index, const HandlerEntry& entry, bool replace) {
-  const ExclusiveLock lock(parts_, "Endpoint::set_handler");
+HandlerIndex Endpoint::set_handler_at(HandlerIndex index, const HandlerEntry& entry, bool replace,
+                                      Call call) {
+  const ExclusiveLock lock(parts_, call);
   const HandlerIndex place = index != 0 ? index : parts_.handlers.lowest_free();
-  if (place == 0) bundle().refuse("Endpoint::add_handlers", "all 255 places are in use");
+  if (place == 0) bundle().refuse(call, "all 255 places are in use");
   if (parts_.handlers.has(place) && !replace) {
-    bundle().refuse("Endpoint::set_handler",
+    bundle().refuse(call,
                     "index " + std::to_string(place) + " is in use; say `replace` to overwrite it");
   }
   const bool admits_others = takes_long(entry.shape) || takes_long(parts_.handlers[place].shape);
@@ -193,8 +194,8 @@ HandlerIndex Endpoint::set_handler_at(HandlerIndex index, const HandlerEntry& en
   return place;
 }
 
-void Endpoint::on_returned(Function<void(const Returned&)> handler) {
-  const ExclusiveLock lock(parts_, "Endpoint::on_returned");
+void Endpoint::on_returned(Function<void(const Returned&)> handler, Here where) {
+  const ExclusiveLock lock(parts_, {"Endpoint::on_returned", where});
   parts_.on_returned = std::move(handler);
 }
 
@@ -208,12 +209,12 @@ Stats Endpoint::stats() const noexcept {
   return parts_.stats;
 }
 
-void Endpoint::set_segment(std::span<std::byte> bytes) {
+void Endpoint::set_segment(std::span<std::byte> bytes, Here where) {
   const Router& router = bundle().router();
   const std::uint64_t offset = bytes.empty() ? 0 : router.segment_offset(bytes.data());
   const bool inside =
       offset <= router.segment_bytes() && bytes.size() <= router.segment_bytes() - offset;
-  const ExclusiveLock lock(parts_, "Endpoint::set_segment");
+  const ExclusiveLock lock(parts_, {"Endpoint::set_segment", where});
   Extent& extent = parts_.admission.extent;
   parts_.admission.segment = bytes;
   extent = {offset, bytes.size()};
@@ -244,7 +245,7 @@ PauseGuard::~PauseGuard() {
   --parts_.threads.holds;
 }
 
-ExclusiveLock::ExclusiveLock(EndpointParts& parts, const char* call) {
+ExclusiveLock::ExclusiveLock(EndpointParts& parts, Call call) {
   check_not_forked(call);
   if (parts.bundle->access() == Access::kSequential) return;
   pause_.emplace(parts);

@@ -48,7 +48,8 @@ class PreparedMedium;
 //
 // Thread rule: the bundle's, sequential or parallel. A handler reads from it what is const, no
 // more, and a callback also uses the try_requests. What may wait throws Error there: in checked
-// builds at every call, in release builds when it has to wait. Misuse throws Error with a sentence.
+// builds at every call, in release builds when it has to wait. Misuse throws Error with a sentence
+// that names the line of the call, but for replies, whose handler the sentence leads to.
 class Endpoint {
  public:
   static constexpr std::uint32_t kMaxTranslations = 1u << 24;
@@ -62,8 +63,8 @@ class Endpoint {
   // Makes an endpoint (AM_AllocateEndpoint) with the usual options, and a translation for every
   // process if there are more than 256. Its tag is kTagNone, its tables are empty, and its segment
   // is all of this process's.
-  explicit Endpoint(Bundle& bundle);
-  Endpoint(Bundle& bundle, const Options& options);
+  explicit Endpoint(Bundle& bundle, Here where = {});
+  Endpoint(Bundle& bundle, const Options& options, Here where = {});
   // Does not wait, and gives back everything it had from others (AM_FreeEndpoint):
   //  * What it has sent is still handled; what cannot be handled is dropped.
   //  * Requests to it that it has not handled come back to their senders, and so do all later ones,
@@ -87,7 +88,7 @@ class Endpoint {
   // (or it was kTagNone). Long messages that were admitted before, and may be written already, are
   // delivered. Throws Error while replies of other nodes
   // are to come to requests under 65,535 other tags (TagEpochs).
-  void set_tag(Tag tag);
+  void set_tag(Tag tag, Here where = {});
 
   // --- Translation table. Costs nothing until a request connects. Throw Error for an index that
   // the table does not have.
@@ -95,20 +96,20 @@ class Endpoint {
   // Binds `index` to the endpoint `name`, to which requests go with `tag` (AM_Map). Throws Error if
   // the index is in use. Whether the endpoint exists, and admits the tag, shows when a message is
   // sent.
-  void map(std::uint32_t index, const Name& name, Tag tag);
+  void map(To index, const Name& name, Tag tag);
   // Binds the lowest free index, which it returns (AM_MapAny). Throws Error if there is none.
-  std::uint32_t map_any(const Name& name, Tag tag);
+  std::uint32_t map_any(const Name& name, Tag tag, Here where = {});
   // Unbinds an index (AM_Unmap; am/core/flush.cc). Waits, polling all bundles of the thread, until
   // everything that was sent there has been handled or has come back. Throws Error if it is not in
   // use. What a handler throws meanwhile comes out, and the index stays in use.
   void unmap(To index);
-  bool mapped(std::uint32_t index) const noexcept;   // false for any other number, too
-  Name translation_name(std::uint32_t index) const;  // throws Error if it is not in use
-  Tag translation_tag(std::uint32_t index) const;    // likewise
-  std::uint32_t translations() const noexcept;       // size of the table
+  bool mapped(std::uint32_t index) const noexcept;  // false for any other number, too
+  Name translation_name(To index) const;            // throws Error if it is not in use
+  Tag translation_tag(To index) const;              // likewise
+  std::uint32_t translations() const noexcept;      // size of the table
   // Changes the size of the table, 1 to 2^24 (AM_SetNumTranslations). Throws Error if it would cut
   // off an index that is in use.
-  void resize_translations(std::uint32_t count);
+  void resize_translations(std::uint32_t count, Here where = {});
 
   // --- Handler table. A message names its handler by index, so all processes register the same
   // handlers at the same indices; what the sender calls must be in its own table.
@@ -116,10 +117,12 @@ class Endpoint {
   // Registers each function at the lowest free index, from 1 up (AM_SetHandlerAny). Throws Error if
   // all 255 are in use.
   template <auto... kFunctions>
-  void add_handlers() {
+  void add_handlers(Here where = {}) {
     static_assert((!detail::is_member<kFunctions> && ...),
                   "add_handlers<&C::f>(object) takes those");
-    (set_handler_at(0, {&Handler<kFunctions>::invoke, Handler<kFunctions>::shape}, false), ...);
+    const Call call("Endpoint::add_handlers", where);
+    (set_handler_at(0, {&Handler<kFunctions>::invoke, Handler<kFunctions>::shape}, false, call),
+     ...);
   }
   template <class R, class... P>
   void add_handlers(R (*)(P...)) = delete;  // write add_handlers<&f>()
@@ -127,20 +130,23 @@ class Endpoint {
   // messages. An endpoint has one object for each function: Error if it is registered once more.
   // Costs the handler a load more.
   template <auto... kFunctions, class Object>
-  void add_handlers(Object& object) {
-    (add_member_handler<kFunctions>(object), ...);
+  void add_handlers(Object& object, Here where = {}) {
+    (add_member_handler<kFunctions>(object, {"Endpoint::add_handlers", where}), ...);
   }
   // Registers a function at `index`, 1 to 255 (AM_SetHandler). Throws Error if the index is 0, or
   // in use unless `replace`.
   template <auto kFunction>
-  void set_handler(HandlerIndex index, bool replace = false) {
+  void set_handler(HandlerIndex index, bool replace = false, Here where = {}) {
     static_assert(!detail::is_member<kFunction>, "add_handlers<&C::f>(object) takes those");
-    check_user_index(index);
-    set_handler_at(index, {&Handler<kFunction>::invoke, Handler<kFunction>::shape}, replace);
+    const Call call("Endpoint::set_handler", where);
+    check_user_index(index, call);
+    set_handler_at(index, {&Handler<kFunction>::invoke, Handler<kFunction>::shape}, replace, call);
   }
   // The index of a handler that has been registered; Error if it has not.
   template <auto kFunction>
-  HandlerIndex index_of();
+  HandlerIndex index_of(Here where = {}) {
+    return index_of<kFunction>({"Endpoint::index_of", where});
+  }
   // Registers a function that takes every message, as words (am/core/untyped.h), at `index`; 0: the
   // lowest free one. It is passed `context`, which is the caller's. Returns the index. Traces and
   // reports call it `named`, where one function serves many, as a binding's does; nullptr: itself.
@@ -148,11 +154,11 @@ class Endpoint {
   HandlerIndex set_untyped_handler(HandlerIndex index,
                                    void (*function)(UntypedMessage message, void* context),
                                    void* context = nullptr, bool replace = false,
-                                   void (*named)() = nullptr);
+                                   void (*named)() = nullptr, Here where = {});
   // Sets what is called, in poll(), for each message of this endpoint that could not be delivered:
   // AM-II's handler 0. The default prints the message and ends the job; an empty function restores
   // it. The function may send nothing.
-  void on_returned(Function<void(const Returned&)> handler);
+  void on_returned(Function<void(const Returned&)> handler, Here where = {});
 
   // --- Segment: the bytes that long messages of others may address, by offset.
 
@@ -163,7 +169,7 @@ class Endpoint {
   // process copies each payload when it handles the message, which costs a copy more, and decides
   // by the bytes that are set then; so the former ones are free at once. An address of 0 and the
   // largest size open all memory, and offsets are addresses then: a wrong one is a crash here.
-  void set_segment(std::span<std::byte> bytes);
+  void set_segment(std::span<std::byte> bytes, Here where = {});
   // What it is (AM_GetSeg).
   std::span<std::byte> segment() const noexcept;
 
@@ -180,7 +186,7 @@ class Endpoint {
   [[gnu::always_inline]] void request(To to, const Args&... args) {
     static_assert(
         Handler<kFunction>::template check<Role::kRequest, Kind::kShort, std::decay_t<Args>...>());
-    send<Kind::kShort, kFunction>(to, "request", 0, {}, args...);
+    send<Kind::kShort, kFunction>(to.value, {"request", to.where}, 0, {}, args...);
   }
   // A medium request (AM_RequestIM). `payload` has 0 to max_medium() bytes; Error if more.
   template <auto kFunction, class... Args>
@@ -188,7 +194,7 @@ class Endpoint {
                                              const Args&... args) {
     static_assert(
         Handler<kFunction>::template check<Role::kRequest, Kind::kMedium, std::decay_t<Args>...>());
-    send<Kind::kMedium, kFunction>(to, "request_medium", 0, payload, args...);
+    send<Kind::kMedium, kFunction>(to.value, {"request_medium", to.where}, 0, payload, args...);
   }
   // A long request (AM_RequestXferM): writes `payload`, of any size, at `offset` bytes from the
   // start of the receiving endpoint's segment, before the handler runs. It is admitted first: what
@@ -204,33 +210,35 @@ class Endpoint {
         Handler<kFunction>::template check<Role::kRequest, Kind::kLong, std::decay_t<Args>...>());
     if (parts_.is_far(to.value)) [[unlikely]]
       return request_long_far<kFunction>(to, offset, payload, args...);
-    send<Kind::kLong, kFunction>(to, "request_long", offset, payload, args...);
+    send<Kind::kLong, kFunction>(to.value, {"request_long", to.where}, offset, payload, args...);
   }
 
   // The three kinds of request without waiting (AM-II's Async): false, and nothing is sent, if
   // there is no credit or no room in the network now, or the connection is being made. They do not
   // poll: poll() before the next attempt. A far long payload above 4 KiB is copied to the heap.
   template <auto kFunction, class... Args>
-  [[nodiscard, gnu::always_inline]] bool try_request(std::uint32_t to, const Args&... args) {
+  [[nodiscard, gnu::always_inline]] bool try_request(To to, const Args&... args) {
     static_assert(
         Handler<kFunction>::template check<Role::kRequest, Kind::kShort, std::decay_t<Args>...>());
-    return try_send<Kind::kShort, kFunction>(to, "request", 0, {}, args...);
+    return try_send<Kind::kShort, kFunction>(to.value, {"try_request", to.where}, 0, {}, args...);
   }
   template <auto kFunction, class... Args>
-  [[nodiscard, gnu::always_inline]] bool try_request_medium(std::uint32_t to,
+  [[nodiscard, gnu::always_inline]] bool try_request_medium(To to,
                                                             std::span<const std::byte> payload,
                                                             const Args&... args) {
     static_assert(
         Handler<kFunction>::template check<Role::kRequest, Kind::kMedium, std::decay_t<Args>...>());
-    return try_send<Kind::kMedium, kFunction>(to, "request_medium", 0, payload, args...);
+    return try_send<Kind::kMedium, kFunction>(to.value, {"try_request_medium", to.where}, 0,
+                                              payload, args...);
   }
   template <auto kFunction, class... Args>
-  [[nodiscard, gnu::always_inline]] bool try_request_long(std::uint32_t to, std::uint64_t offset,
+  [[nodiscard, gnu::always_inline]] bool try_request_long(To to, std::uint64_t offset,
                                                           std::span<const std::byte> payload,
                                                           const Args&... args) {
     static_assert(
         Handler<kFunction>::template check<Role::kRequest, Kind::kLong, std::decay_t<Args>...>());
-    return try_send<Kind::kLong, kFunction>(to, "request_long", offset, payload, args...);
+    return try_send<Kind::kLong, kFunction>(to.value, {"try_request_long", to.where}, offset,
+                                            payload, args...);
   }
 
   // Room for a medium payload that the program writes in place, and then commits: `least` to `most`
@@ -238,14 +246,13 @@ class Endpoint {
   // waits for a credit as request_medium() does, the second says std::nullopt where the others say
   // false. Throw Error like these, also while another one of this endpoint is prepared.
   [[nodiscard]] PreparedMedium prepare_medium(To to, std::size_t least, std::size_t most);
-  [[nodiscard]] std::optional<PreparedMedium> try_prepare_medium(std::uint32_t to,
-                                                                 std::size_t least,
+  [[nodiscard]] std::optional<PreparedMedium> try_prepare_medium(To to, std::size_t least,
                                                                  std::size_t most);
 
   // A request of any kind to whatever handler is at an index of the receiver: AM-II's untyped form.
   // Waits, and throws Error, as request() and its sisters; also at more than 16 words of arguments.
   void request_index(To to, const UntypedRequest& request);
-  [[nodiscard]] bool try_request_index(std::uint32_t to, const UntypedRequest& request);
+  [[nodiscard]] bool try_request_index(To to, const UntypedRequest& request);
   // By bindings that have checked the request, of kind kKind (am/core/untyped_send.h): the same,
   // where it is sent at once. False: try_request_index(), which says why not or does it.
   template <Kind kKind>
@@ -266,23 +273,25 @@ class Endpoint {
                 const Args&... args);
   // A get_long() whose end is whatever handler is at an index of this endpoint.
   void get_index(To to, const UntypedGet& get);
-  [[nodiscard]] bool try_get_index(std::uint32_t to, const UntypedGet& get);
+  [[nodiscard]] bool try_get_index(To to, const UntypedGet& get);
 
   // Waits until everything that this endpoint has sent has come to its end: each request was
   // handled there, or has come back and was passed to on_returned(), and each reply to one was
   // handled here. Polls all bundles of the thread. Messages that others send to this endpoint are
   // not waited for: that is Job::quiesce(). Throws Error in a handler or callback. Costs a message
   // and its answer for every translation with one-way requests in flight, and far, with any.
-  void flush(Here where = {}) { flush("Endpoint::flush", where); }
+  void flush(Here where = {}) { flush({"Endpoint::flush", where}); }
 
   // Requests to `to` of one kind in flight: not answered yet, or, one-way, not reported as read.
   // What is read is reported several at a time; flush() asks for the rest.
-  std::uint32_t in_flight(std::uint32_t to, Kind kind) const;
+  std::uint32_t in_flight(To to, Kind kind) const;
 
   Stats stats() const noexcept;                               // since it was made
   Bundle& bundle() const noexcept { return *parts_.bundle; }  // that it is in
 
-  // By the library.
+  // By the library. The first is index_of() on behalf of `call`.
+  template <auto kFunction>
+  HandlerIndex index_of(Call call);
   EndpointParts& parts() noexcept { return parts_; }
   const EndpointParts& parts() const noexcept { return parts_; }
 
@@ -292,35 +301,36 @@ class Endpoint {
   void leave_bundle() { parts_.leave_bundle(); }
 
  private:
-  HandlerIndex find_handler(Invoke invoke) const;  // Error: it is not there
-  HandlerIndex set_handler_at(HandlerIndex index, const HandlerEntry& entry, bool replace);
-  void check_user_index(HandlerIndex index) const;
+  HandlerIndex find_handler(Invoke invoke, Call call) const;  // Error: it is not there
+  HandlerIndex set_handler_at(HandlerIndex index, const HandlerEntry& entry, bool replace,
+                              Call call);
+  void check_user_index(HandlerIndex index, Call call) const;
   template <auto kFunction, class Object>
-  void add_member_handler(Object& object);
+  void add_member_handler(Object& object, Call call);
 
   // A request of any kind, as `call`, whose arguments that has checked, so that an error of the
   // compiler is short; the second waits for its credit. `payload` and `offset` as below.
   template <Kind kKind, auto kFunction, class... Args>
-  bool try_send(std::uint32_t to, const char* call, std::uint64_t offset,
+  bool try_send(std::uint32_t to, Call call, std::uint64_t offset,
                 std::span<const std::byte> payload, const Args&... args);
   template <Kind kKind, auto kFunction, class... Args>
-  void send(To to, const char* call, std::uint64_t offset, std::span<const std::byte> payload,
+  void send(std::uint32_t to, Call call, std::uint64_t offset, std::span<const std::byte> payload,
             const Args&... args);
   // A request the long way (Outgoing::try_send). `payload` is that of a medium or long message, the
   // latter for `offset` there; a long one with `released` is not copied.
   template <class H, class... Args>
-  bool try_far(std::uint32_t to, HandlerIndex index, std::span<const std::byte> payload,
+  bool try_far(std::uint32_t to, Call call, HandlerIndex index, std::span<const std::byte> payload,
                std::uint64_t offset, bool* released, Args... args);
   // request_long() to another node, by transfer from where the payload is.
   template <auto kFunction, class... Args>
   void request_long_far(To to, std::uint64_t offset, std::span<const std::byte> payload,
                         Args... args);
-  void check(const UntypedRequest& request, const char* call) const;
-  void check(const UntypedGet& get, const char* call) const;
+  void check(const UntypedRequest& request, Call call) const;
+  void check(const UntypedGet& get, Call call) const;
   // A request that has been checked; the first as soon as there is a credit.
-  void send_index(To to, const char* call, const UntypedRequest& request);
-  bool try_send_index(std::uint32_t to, const char* call, const UntypedRequest& request);
-  void flush(const char* call, const SourceLocation& where);
+  void send_index(std::uint32_t to, Call call, const UntypedRequest& request);
+  bool try_send_index(std::uint32_t to, Call call, const UntypedRequest& request);
+  void flush(Call call);
   friend class Bundle;          // flush()
   friend class PreparedMedium;  // check(), send_index()
 

@@ -93,7 +93,7 @@ class PauseGuard {
 // have to wait in a handler or callback, as it might wait for itself.
 class ExclusiveLock {
  public:
-  ExclusiveLock(EndpointParts& parts, const char* call);
+  ExclusiveLock(EndpointParts& parts, Call call);
 
  private:
   std::optional<PauseGuard> pause_;  // ends after the lock

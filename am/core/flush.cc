@@ -20,11 +20,11 @@ bool all_kinds(const Is& is) {
 
 // A last request in each lane where one-way requests are in flight: its answer says that all before
 // it were read.
-void say_farewell(EndpointParts& parts, const To& to, const char* call) {
+void say_farewell(EndpointParts& parts, std::uint32_t to, Call call) {
   all_kinds([&]<Kind kKind>() {
     const auto attempt = [&] {
       const EndpointLock lock(parts);
-      return parts.outgoing.try_farewell<kKind>(to.value);
+      return parts.outgoing.try_farewell<kKind>(to);
     };
     if (!attempt()) parts.wait_until(to, call, kNeedsCredit, attempt);
     return true;
@@ -37,17 +37,18 @@ std::vector<std::uint32_t> connected_now(const EndpointParts& parts) {
 }
 
 // By a copy: other threads connect and unmap meanwhile, which moves what is in the list.
-void flush_near(EndpointParts& parts, const char* call, const SourceLocation& where) {
-  for (const std::uint32_t to : connected_now(parts)) say_farewell(parts, To(to, where), call);
-  To silent(0, where);
-  parts.wait_until(silent, call, detail::kAnswer, [&] {
+void flush_near(EndpointParts& parts, Call call) {
+  for (const std::uint32_t to : connected_now(parts)) say_farewell(parts, to, call);
+  std::uint32_t silent = 0;
+  const auto all_silent = [&] {
     const EndpointLock lock(parts);
     return std::ranges::all_of(parts.outgoing.connected(), [&](std::uint32_t to) {
-      silent.value = to;
+      silent = to;
       const shmem::Outbox& box = *parts.outgoing.box_at(to);
       return box.awaited() == 0 && !box.busy();
     });
-  });
+  };
+  parts.wait_in_bundle(all_silent, [&] { return parts.reason(silent, call, detail::kAnswer); });
 }
 
 // Everything that was sent to `index` has come to its end: unbinds it. False: it has not.
@@ -70,30 +71,31 @@ bool try_unbind(EndpointParts& parts, std::uint32_t index) {
 
 }  // namespace
 
-void Endpoint::flush(const char* call, const SourceLocation& where) {
+void Endpoint::flush(Call call) {
   check_not_forked(call);
   if (bundle().handling()) bundle().refuse(call, "a handler may not wait; flush after poll()");
   const CallGuard guard(parts_.threads);
-  flush_near(parts_, call, where);
-  if (parts_.far) parts_.far->flush({.call = {call, where}, .needs = detail::kAnswer});
+  flush_near(parts_, call);
+  if (parts_.far) parts_.far->flush({.call = call, .needs = detail::kAnswer});
 }
 
 void Endpoint::unmap(To to) {
   const std::uint32_t index = to.value;
-  check_not_forked("Endpoint::unmap");
-  if (bundle().handling()) bundle().refuse("Endpoint::unmap", "a handler may not unmap");
+  const Call call("Endpoint::unmap", to.where);
+  check_not_forked(call);
+  if (bundle().handling()) bundle().refuse(call, "a handler may not unmap");
   {
     const EndpointLock lock(parts_);
-    if (parts_.translations.used(index, "Endpoint::unmap").closing) {
-      parts_.translations.refuse_unmapped(index, "Endpoint::unmap");
+    if (parts_.translations.used(index, call).closing) {
+      parts_.translations.refuse_unmapped(index, call);
     }
     // Of a sequential bundle only callbacks send meanwhile, which may go on.
     parts_.translations[index].closing = bundle().access() == Access::kParallel;
   }
   try {
-    say_farewell(parts_, to, "unmap");
-    if (parts_.far) parts_.far->close(to);
-    parts_.wait_until(to, "unmap", detail::kAnswer, [&] { return try_unbind(parts_, index); });
+    say_farewell(parts_, index, call);
+    if (parts_.far) parts_.far->close(index, call);
+    parts_.wait_until(index, call, detail::kAnswer, [&] { return try_unbind(parts_, index); });
   } catch (...) {  // a handler's
     const EndpointLock lock(parts_);
     parts_.translations[index].closing = false;
@@ -101,7 +103,7 @@ void Endpoint::unmap(To to) {
   }
 }
 
-void Bundle::flush(const char* call, const SourceLocation& where) {
+void Bundle::flush(Call call) {
   for (std::size_t i = 0;;) {
     std::optional<CallGuard> waiting;  // so that no thread ends it meanwhile
     Endpoint* endpoint = nullptr;
@@ -111,7 +113,7 @@ void Bundle::flush(const char* call, const SourceLocation& where) {
       endpoint = endpoints_[i];
       waiting.emplace(endpoint->parts().threads);
     }
-    endpoint->flush(call, where);
+    endpoint->flush(call);
     // Handlers may have ended this one, and others before it.
     const Lock lock(*this);
     const auto here = std::ranges::find(endpoints_, endpoint);
@@ -163,30 +165,30 @@ void FarEndpoint::flush(const Reason& reason) {
 
 // Nothing of the translation is in flight any more once the flush has been answered and everything
 // has been read: what comes next is of the translation that has this index next.
-void FarEndpoint::close(const To& to) {
+void FarEndpoint::close(std::uint32_t to, Call call) {
   Receiver* const out = [&] {
     const EndpointLock lock(parts_);
-    return receivers_[to.value];
+    return receivers_[to];
   }();
   if (out == nullptr) return;
   // Answers are awaited, too, so that they do not meet the next translation of this index.
-  parts_.wait_until(to, "unmap", detail::kAnswer, [&] {
+  parts_.wait_until(to, call, detail::kAnswer, [&] {
     const EndpointLock lock(parts_);
     const Port::Lock network(port_);
     const bool all_sent = out->introduced() && !messages_.transfers().owes(out->rank);
-    if (all_sent) send_flush(*out, to.value);
+    if (all_sent) send_flush(*out, to);
     return all_sent;
   });
-  parts_.wait_until(to, "unmap", detail::kAnswer, [&] {
+  parts_.wait_until(to, call, detail::kAnswer, [&] {
     const EndpointLock lock(parts_);
-    return try_flush(*out, to.value);
+    return try_flush(*out, to);
   });
   const EndpointLock lock(parts_);
-  const link::MessagePacket packet = head_to(*out, to.value, link::Type::kGoodbye);
+  const link::MessagePacket packet = head_to(*out, to, link::Type::kGoodbye);
   const Port::Lock network(port_);
   port_.link().send(out->rank, std::as_bytes(std::span(&packet, 1)));
-  receivers_[to.value] = nullptr;
-  all_receivers_.erase(to.value);
+  receivers_[to] = nullptr;
+  all_receivers_.erase(to);
 }
 
 }  // namespace am

@@ -41,13 +41,13 @@ Owned<shmem::Outbox> Outgoing::try_open(const Translation& to) {
   }
 }
 
-shmem::Outbox* Outgoing::connect(std::uint32_t to, const char* call) {
+shmem::Outbox* Outgoing::connect(std::uint32_t to, Call call) {
   check_not_forked(call);
   const bool locked = parts_.bundle->access() == Access::kParallel;
   return locked || parts_.admission.traced ? nullptr : connect_near(to, call);
 }
 
-shmem::Outbox* Outgoing::connect_near(std::uint32_t to, const char* call) {
+shmem::Outbox* Outgoing::connect_near(std::uint32_t to, Call call) {
   TranslationTable& translations = parts_.translations;
   if (!translations.checked(to, call).used || translations[to].closing) {
     parts_.bundle->refuse(call, "translation " + std::to_string(to) +
@@ -104,20 +104,22 @@ void Outgoing::suit_bundle() noexcept {
 
 // --- Sending
 
-bool Outgoing::try_send(std::uint32_t to, const UntypedRequest& request, bool* released) {
+bool Outgoing::try_send(std::uint32_t to, const UntypedRequest& request, Call call,
+                        bool* released) {
   if (parts_.bundle->access() == Access::kParallel || parts_.admission.traced) {
-    return try_send_locked(to, request, released);
+    return try_send_locked(to, request, call, released);
   }
   if (!parts_.is_far(to)) return false;  // its mailbox has no inbox now
   return parts_.far->try_send(to, request, released);
 }
 
 // The copy of a payload is made with the lock held.
-bool Outgoing::try_send_locked(std::uint32_t to, const UntypedRequest& request, bool* released) {
+bool Outgoing::try_send_locked(std::uint32_t to, const UntypedRequest& request, Call call,
+                               bool* released) {
   const EndpointLock lock(parts_);
   TracedSend traced(parts_);
   shmem::Outbox* box = box_at(to);
-  if (box == nullptr || parts_.translations[to].closing) box = connect_near(to, "request");
+  if (box == nullptr || parts_.translations[to].closing) box = connect_near(to, call);
   const Rank peer = parts_.translations[to].name.rank;
   if (box == nullptr) {
     const bool near = parts_.far == nullptr || parts_.bundle->router().is_near(peer);

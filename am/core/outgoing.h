@@ -38,7 +38,7 @@ class Outgoing {
   // The outbox of `to`, connected at its first use. nullptr: use try_send() instead, as `to` is on
   // another node, its mailbox has no free inbox now, or there is no direct route. Throws if `to` is
   // not mapped.
-  shmem::Outbox* box_for(std::uint32_t to, const char* call) {
+  shmem::Outbox* box_for(std::uint32_t to, Call call) {
     if (shmem::Outbox* const box = direct(to)) [[likely]]
       return box;
     return connect(to, call);
@@ -52,7 +52,8 @@ class Outgoing {
 
   // Sends a request the long way: to another node, in a parallel bundle or of a traced endpoint.
   // False: there is no credit or no room now. `released`: see FarEndpoint::try_send().
-  [[nodiscard]] bool try_send(std::uint32_t to, const UntypedRequest& request, bool* released);
+  [[nodiscard]] bool try_send(std::uint32_t to, const UntypedRequest& request, Call call,
+                              bool* released);
   // Sends one through `box`. False: there is no credit.
   [[nodiscard]] bool try_send_near(std::uint32_t to, shmem::Outbox& box,
                                    const UntypedRequest& request);
@@ -99,10 +100,10 @@ class Outgoing {
   TraceFlow answered_flow(std::uint32_t to, shmem::Lane lane, shmem::Room room) const noexcept;
 
  private:
-  shmem::Outbox* connect(std::uint32_t to, const char* call);
-  shmem::Outbox* connect_near(std::uint32_t to, const char* call);
+  shmem::Outbox* connect(std::uint32_t to, Call call);
+  shmem::Outbox* connect_near(std::uint32_t to, Call call);
   Owned<shmem::Outbox> try_open(const Translation& to);
-  bool try_send_locked(std::uint32_t to, const UntypedRequest& request, bool* released);
+  bool try_send_locked(std::uint32_t to, const UntypedRequest& request, Call call, bool* released);
   void publish_retagged(std::uint32_t to);
   void drop_awaiting(std::size_t i) noexcept;
 

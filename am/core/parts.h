@@ -190,25 +190,25 @@ class EndpointParts {
 
   // Error in a handler, which may not send requests; and where nothing may wait, which a callback
   // may not, either.
-  void refuse_in_handler(std::uint32_t to, const char* call) const;
-  void refuse_waiting(std::uint32_t to, const char* call) const;
+  void refuse_in_handler(std::uint32_t to, Call call) const;
+  void refuse_waiting(std::uint32_t to, Call call) const;
   // Waits until `condition()`, on behalf of `call`. `needs` is what reports show; nothing is
   // counted. The endpoint at `to` may belong to this thread, so all its bundles are polled.
-  void wait_until(const To& to, const char* call, const char* needs, FunctionRef<bool()> condition);
+  void wait_until(std::uint32_t to, Call call, const char* needs, FunctionRef<bool()> condition);
   // Waits in whichever bundle the endpoint is in.
   void wait_in_bundle(FunctionRef<bool()> condition, FunctionRef<Reason()> explain);
   // A first attempt to send has failed: counts that, and tries again, polling, until it is sent.
   // (It may also have lacked an inbox, or an introduction.) Error where nothing may wait.
-  void wait_for_credit_of(const To& to, const char* call, FunctionRef<bool()> attempt);
+  void wait_for_credit_of(std::uint32_t to, Call call, FunctionRef<bool()> attempt);
   // The same, not inline, so that a request that has its credit is: a call of it costs more than
   // the request. Like Endpoint::try_far(), it gets copies: what another function may find by its
   // address is in memory, and each store to memory delays the request. What waits is no template,
   // as every kind of message would be compiled with its own.
   template <class Attempt>
-  [[gnu::noinline]] void wait_for_credit(To to, const char* call, Attempt attempt) {
+  [[gnu::noinline]] void wait_for_credit(std::uint32_t to, Call call, Attempt attempt) {
     wait_for_credit_of(to, call, attempt);
   }
-  Reason reason(const To& to, const char* call, const char* needs) const noexcept;
+  Reason reason(std::uint32_t to, Call call, const char* needs) const noexcept;
 
   // Counts one of its own messages that comes back, and passes it to on_returned (AM-II's handler
   // 0), a parallel bundle unlocked; without one ends the job with sentence() of

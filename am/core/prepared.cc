@@ -12,38 +12,37 @@
 
 namespace am {
 
-void check_limits(const Bundle& bundle, std::size_t least, std::size_t most, const char* call) {
+void check_limits(const Bundle& bundle, std::size_t least, std::size_t most, Call call) {
   if (least <= most && most <= max_medium()) return;
   bundle.refuse(call, "a payload of " + std::to_string(least) + " to " + std::to_string(most) +
                           " bytes cannot be prepared; give two sizes up to " +
                           std::to_string(max_medium()) + ", the smaller one first");
 }
 
-void check_used(const Bundle& bundle, std::size_t used, std::size_t most) {
+void check_used(const Bundle& bundle, std::size_t used, std::size_t most, Call call) {
   if (used <= most) return;
-  bundle.refuse("commit", std::to_string(used) + " bytes are more than the " +
-                              std::to_string(most) +
-                              " that were prepared; prepare as many as may be needed");
+  bundle.refuse(call, std::to_string(used) + " bytes are more than the " + std::to_string(most) +
+                          " that were prepared; prepare as many as may be needed");
 }
 
 PreparedMedium Endpoint::prepare_medium(To to, std::size_t least, std::size_t most) {
-  constexpr const char* kCall = "prepare_medium";
-  parts_.refuse_waiting(to.value, kCall);
-  check_limits(bundle(), least, most, kCall);
+  const Call call("prepare_medium", to.where);
+  parts_.refuse_waiting(to.value, call);
+  check_limits(bundle(), least, most, call);
   PreparedMedium prepared(*this, to, most);
-  if (!prepared.try_begin()) {
-    parts_.wait_for_credit(to, kCall, [&prepared] { return prepared.try_begin(); });
+  if (!prepared.try_begin(call)) {
+    parts_.wait_for_credit(to.value, call, [&] { return prepared.try_begin(call); });
   }
   return prepared;
 }
 
-std::optional<PreparedMedium> Endpoint::try_prepare_medium(std::uint32_t to, std::size_t least,
+std::optional<PreparedMedium> Endpoint::try_prepare_medium(To to, std::size_t least,
                                                            std::size_t most) {
-  constexpr const char* kCall = "try_prepare_medium";
-  parts_.refuse_in_handler(to, kCall);
-  check_limits(bundle(), least, most, kCall);
+  const Call call("try_prepare_medium", to.where);
+  parts_.refuse_in_handler(to.value, call);
+  check_limits(bundle(), least, most, call);
   PreparedMedium prepared(*this, to, most);
-  if (!prepared.try_begin()) return std::nullopt;
+  if (!prepared.try_begin(call)) return std::nullopt;
   return prepared;
 }
 
@@ -59,10 +58,10 @@ PreparedMedium::PreparedMedium(PreparedMedium&& other) noexcept
       buffer_(std::move(other.buffer_)) {}
 
 // A claim of a slot changes nothing, so that one which is dropped need not be given back.
-bool PreparedMedium::try_begin() {
+bool PreparedMedium::try_begin(Call call) {
   EndpointParts& parts = endpoint_.parts();
-  box_ = parts.outgoing.box_for(to_.value, "prepare_medium");
-  if (box_ == nullptr) return try_begin_far();
+  box_ = parts.outgoing.box_for(to_.value, call);
+  if (box_ == nullptr) return try_begin_far(call);
   if (!box_->try_claim<shmem::Lane::kMedium>(room_)) return false;
   number_ = box_->last_number<shmem::Lane::kMedium>();
   bytes_ = {room_.request_payload(), most_};
@@ -71,11 +70,11 @@ bool PreparedMedium::try_begin() {
   return true;
 }
 
-bool PreparedMedium::try_begin_far() {
+bool PreparedMedium::try_begin_far(Call call) {
   EndpointParts& parts = endpoint_.parts();
   if (parts.bundle->access() == Access::kParallel || parts.admission.traced) {
     const EndpointLock lock(parts);
-    static_cast<void>(parts.translations.checked(to_.value, "prepare_medium"));
+    static_cast<void>(parts.translations.checked(to_.value, call));
     begin_buffer();
     return true;
   }
@@ -100,13 +99,13 @@ void PreparedMedium::begin_buffer() {
 
 void PreparedMedium::send(HandlerIndex handler, Role role, std::span<const std::uint32_t> words,
                           std::size_t used) {
-  constexpr const char* kCall = "commit";
+  const Call call("commit", to_.where);
   EndpointParts& parts = endpoint_.parts();
   const Bundle& bundle = *parts.bundle;
   if (place_ == Place::kNowhere) {
-    bundle.refuse(kCall, "this payload was committed already, or moved; prepare another one");
+    bundle.refuse(call, "this payload was committed already, or moved; prepare another one");
   }
-  check_used(bundle, used, bytes_.size());
+  check_used(bundle, used, bytes_.size(), call);
   const UntypedRequest request{.handler = handler,
                                .kind = Kind::kMedium,
                                .arguments = words,
@@ -116,11 +115,11 @@ void PreparedMedium::send(HandlerIndex handler, Role role, std::span<const std::
   switch (place_) {
     case Place::kSlot: same = send_slot(request); break;
     case Place::kFrame: same = parts.far->send_prepared(to_.value, request); break;
-    default: endpoint_.send_index(to_, kCall, request);
+    default: endpoint_.send_index(to_.value, call, request);
   }
   drop();
   if (same) return;
-  bundle.refuse(kCall,
+  bundle.refuse(call,
                 "the library was called between prepare and commit, so the payload may not be as "
                 "it was written; poll and send before prepare, or after commit");
 }
@@ -128,7 +127,7 @@ void PreparedMedium::send(HandlerIndex handler, Role role, std::span<const std::
 void PreparedMedium::commit_index(std::size_t used, HandlerIndex handler,
                                   std::span<const std::uint32_t> words, Role role) && {
   endpoint_.check({.handler = handler, .kind = Kind::kMedium, .arguments = words, .role = role},
-                  "commit_index");
+                  {"commit_index", to_.where});
   send(handler, role, words, used);
 }
 

@@ -65,8 +65,8 @@ class PreparedMedium {
 
   PreparedMedium(Endpoint& endpoint, const To& to, std::size_t most) noexcept
       : endpoint_(endpoint), to_(to), most_(most) {}
-  bool try_begin();  // false: there is no credit, or no room in the network
-  bool try_begin_far();
+  bool try_begin(Call call);  // false: there is no credit, or no room in the network
+  bool try_begin_far(Call call);
   void begin_buffer();
   void send(HandlerIndex handler, Role role, std::span<const std::uint32_t> words,
             std::size_t used);
@@ -91,7 +91,8 @@ void PreparedMedium::commit(std::size_t used, const Args&... args) && {
   static_assert(H::template check<Role::kRequest, Kind::kMedium, std::decay_t<Args>...>());
   alignas(8) std::array<std::uint32_t, packet::kMaxWords> words{};
   H::Packing::pack(reinterpret_cast<std::byte*>(words.data()), args...);
-  send(endpoint_.index_of<kFunction>(), H::role, std::span(words).first(H::words), used);
+  send(endpoint_.index_of<kFunction>({"commit", to_.where}), H::role,
+       std::span(words).first(H::words), used);
 }
 
 // A medium reply whose payload a handler writes where it is sent from: near, in the slot of its
@@ -116,8 +117,8 @@ class PreparedReply {
 };
 
 // Throws Error of `call` unless `used` bytes fit a room of `most`, or these limits are none.
-void check_used(const Bundle& bundle, std::size_t used, std::size_t most);
-void check_limits(const Bundle& bundle, std::size_t least, std::size_t most, const char* call);
+void check_used(const Bundle& bundle, std::size_t used, std::size_t most, Call call);
+void check_limits(const Bundle& bundle, std::size_t least, std::size_t most, Call call);
 
 inline PreparedReply Request::prepare_reply_medium(std::size_t least, std::size_t most) && {
   check_limits(endpoint().bundle(), least, most, "prepare_reply_medium");
@@ -128,7 +129,7 @@ inline PreparedReply Request::prepare_reply_medium(std::size_t least, std::size_
 
 template <auto kFunction, class... Args>
 void PreparedReply::commit(std::size_t used, const Args&... args) && {
-  check_used(request_.endpoint().bundle(), used, bytes_.size());
+  check_used(request_.endpoint().bundle(), used, bytes_.size(), "commit");
   std::move(request_).template reply_in_place<kFunction>(used, args...);
 }
 

@@ -17,7 +17,7 @@
 
 namespace am {
 
-void check_medium(const Bundle& bundle, std::span<const std::byte> payload, const char* call) {
+void check_medium(const Bundle& bundle, std::span<const std::byte> payload, Call call) {
   if (payload.size() > max_medium()) [[unlikely]] {
     bundle.refuse(call, std::to_string(payload.size()) +
                             " bytes are too many for a medium message, which takes at most " +
@@ -45,7 +45,7 @@ void Request::place_long(HandlerIndex handler, Shape shape, std::uint64_t offset
   if (released != nullptr) release(*released);
 }
 
-void EndpointParts::refuse_in_handler(std::uint32_t to, const char* call) const {
+void EndpointParts::refuse_in_handler(std::uint32_t to, Call call) const {
   if (prepared) {
     bundle->refuse(call,
                    "a payload of this endpoint is prepared, whose room a request (here "
@@ -60,14 +60,14 @@ void EndpointParts::refuse_in_handler(std::uint32_t to, const char* call) const 
                            "or note the work and send it after poll()");
 }
 
-void EndpointParts::refuse_waiting(std::uint32_t to, const char* call) const {
+void EndpointParts::refuse_waiting(std::uint32_t to, Call call) const {
   refuse_in_handler(to, call);
   if (!Bundle::handling()) return;
   bundle->refuse(call, "a handler or callback may not wait, here for credit of translation " +
                            std::to_string(to) + "; use try_request");
 }
 
-void EndpointParts::wait_until(const To& to, const char* call, const char* needs,
+void EndpointParts::wait_until(std::uint32_t to, Call call, const char* needs,
                                FunctionRef<bool()> condition) {
   wait_in_bundle(condition, [&] { return reason(to, call, needs); });
 }
@@ -85,9 +85,8 @@ void EndpointParts::wait_in_bundle(FunctionRef<bool()> condition, FunctionRef<Re
   } while (!done);
 }
 
-void EndpointParts::wait_for_credit_of(const To& to, const char* call,
-                                       FunctionRef<bool()> attempt) {
-  refuse_waiting(to.value, call);
+void EndpointParts::wait_for_credit_of(std::uint32_t to, Call call, FunctionRef<bool()> attempt) {
+  refuse_waiting(to, call);
   {
     const EndpointLock lock(*this);
     ++stats.credit_stalls;
@@ -101,12 +100,10 @@ void EndpointParts::wait_for_credit_of(const To& to, const char* call,
   wait_until(to, call, kNeedsCredit, attempt);
 }
 
-Reason EndpointParts::reason(const To& to, const char* call, const char* needs) const noexcept {
+Reason EndpointParts::reason(std::uint32_t to, Call call, const char* needs) const noexcept {
   const EndpointLock lock(*this);
-  const bool known = to.value < translations.size();
-  return {.call = {call, to.where},
-          .needs = needs,
-          .peer = known ? translations.entry(to.value).name.rank : kNobody};
+  const bool known = to < translations.size();
+  return {.call = call, .needs = needs, .peer = known ? translations.entry(to).name.rank : kNobody};
 }
 
 bool EndpointParts::is_far(std::uint32_t to) const noexcept {
@@ -116,9 +113,10 @@ bool EndpointParts::is_far(std::uint32_t to) const noexcept {
          !bundle->router().is_near(translations.entry(to).name.rank);
 }
 
-std::uint32_t Endpoint::in_flight(std::uint32_t to, Kind kind) const {
+std::uint32_t Endpoint::in_flight(To index, Kind kind) const {
+  const std::uint32_t to = index.value;
   const EndpointLock lock(parts_);
-  parts_.translations.checked(to, "Endpoint::in_flight");
+  parts_.translations.checked(to, {"Endpoint::in_flight", index.where});
   if (parts_.outgoing.box_at(to) != nullptr) return parts_.outgoing.in_flight(to, kind);
   return parts_.far ? parts_.far->in_flight(to, kind) : 0;
 }
@@ -162,7 +160,7 @@ UntypedRequest request_for(const Record& record) {
 
 }  // namespace
 
-void Endpoint::check(const UntypedGet& get, const char* call) const {
+void Endpoint::check(const UntypedGet& get, Call call) const {
   check_untyped(bundle(), call, "a get", get.handler, get.arguments.size());
   Status fits = check_place(segment(), get.offset, get.bytes);
   if (!parts_.handlers.has(get.handler)) fits = Status::kBadHandler;
@@ -171,17 +169,19 @@ void Endpoint::check(const UntypedGet& get, const char* call) const {
 }
 
 void Endpoint::get_index(To to, const UntypedGet& get) {
-  check(get, "get_index");
-  parts_.refuse_waiting(to.value, "get_index");
+  const Call call("get_index", to.where);
+  check(get, call);
+  parts_.refuse_waiting(to.value, call);
   const Record record = record_of(get);
-  send_index(to, "get_index", request_for(record));
+  send_index(to.value, call, request_for(record));
 }
 
-bool Endpoint::try_get_index(std::uint32_t to, const UntypedGet& get) {
-  check(get, "try_get_index");
-  parts_.refuse_in_handler(to, "try_get_index");
+bool Endpoint::try_get_index(To to, const UntypedGet& get) {
+  const Call call("try_get_index", to.where);
+  check(get, call);
+  parts_.refuse_in_handler(to.value, call);
   const Record record = record_of(get);
-  return try_send_index(to, "try_get_index", request_for(record));
+  return try_send_index(to.value, call, request_for(record));
 }
 
 // A reply that finds no memory must not be lost: the request comes back then.

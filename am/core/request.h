@@ -36,15 +36,15 @@ inline constexpr const char* kAnswer = "an answer";
 }  // namespace detail
 
 // Throws Error of `call` if the payload is too large for a medium message.
-void check_medium(const Bundle& bundle, std::span<const std::byte> payload, const char* call);
+void check_medium(const Bundle& bundle, std::span<const std::byte> payload, Call call);
 
 template <auto kFunction>
-inline HandlerIndex Endpoint::index_of() {
+inline HandlerIndex Endpoint::index_of(Call call) {
   using H = Handler<kFunction>;
   const std::uint32_t guess = detail::hinted<kFunction>();
   if (parts_.handlers.invoke_of(guess) == &H::invoke) [[likely]]
     return static_cast<HandlerIndex>(guess);
-  const HandlerIndex index = find_handler(&H::invoke);
+  const HandlerIndex index = find_handler(&H::invoke, call);
   detail::handler_hint<kFunction>.store(index, std::memory_order_relaxed);
   return index;
 }
@@ -54,23 +54,23 @@ template <auto kFunction>
 auto& detail::object_of(Endpoint& endpoint) {
   using H = Handler<kFunction>;
   const HandlerTable& handlers = endpoint.parts().handlers;
-  const HandlerEntry& guess = handlers[handler_hint<kFunction>.load(std::memory_order_relaxed)];
+  const HandlerEntry& guess = handlers[static_cast<HandlerIndex>(hinted<kFunction>())];
   void* const object = guess.invoke == &H::invoke ? guess.context : handlers.object_of(&H::invoke);
   return *static_cast<typename H::Signature::Object*>(object);
 }
 
 template <auto kFunction, class Object>
-inline void Endpoint::add_member_handler(Object& object) {
+inline void Endpoint::add_member_handler(Object& object, Call call) {
   using H = Handler<kFunction>;
   static_assert(detail::is_member<kFunction>, "a function without an object: add_handlers<&f>()");
   typename H::Signature::Object& target = object;
   void* const context = const_cast<void*>(static_cast<const void*>(&target));
   if (parts_.handlers.find(&H::invoke) != 0) {
-    bundle().refuse("Endpoint::add_handlers",
+    bundle().refuse(call,
                     "this member function is registered already; an endpoint has one object for "
                     "each");
   }
-  const HandlerIndex index = set_handler_at(0, {&H::invoke, H::shape, context}, false);
+  const HandlerIndex index = set_handler_at(0, {&H::invoke, H::shape, context}, false, call);
   detail::handler_hint<kFunction>.store(index, std::memory_order_relaxed);
 }
 
@@ -90,7 +90,7 @@ template <Kind kKind>
 }
 
 template <class H, class... Args>
-[[gnu::noinline]] bool Endpoint::try_far(std::uint32_t to, HandlerIndex index,
+[[gnu::noinline]] bool Endpoint::try_far(std::uint32_t to, Call call, HandlerIndex index,
                                          std::span<const std::byte> payload, std::uint64_t offset,
                                          bool* released, Args... args) {
   alignas(8) std::array<std::uint32_t, packet::kMaxWords> words{};
@@ -103,11 +103,11 @@ template <class H, class... Args>
        .payload = payload,
        .offset = offset,
        .role = H::role},
-      released);
+      call, released);
 }
 
 template <Kind kKind, auto kFunction, class... Args>
-[[gnu::always_inline]] inline bool Endpoint::try_send(std::uint32_t to, const char* call,
+[[gnu::always_inline]] inline bool Endpoint::try_send(std::uint32_t to, Call call,
                                                       std::uint64_t offset,
                                                       std::span<const std::byte> payload,
                                                       const Args&... args) {
@@ -115,9 +115,9 @@ template <Kind kKind, auto kFunction, class... Args>
   if constexpr (kChecked) parts_.refuse_in_handler(to, call);
   shmem::Outbox* const box = parts_.outgoing.box_for(to, call);
   if constexpr (kKind == Kind::kMedium) check_medium(bundle(), payload, call);
-  const HandlerIndex index = index_of<kFunction>();
+  const HandlerIndex index = index_of<kFunction>(call);
   if (box == nullptr) [[unlikely]]
-    return try_far<H>(to, index, payload, offset, nullptr, args...);
+    return try_far<H>(to, call, index, payload, offset, nullptr, args...);
   shmem::Room room;
   if (!box->try_claim<packet::lane_of(kKind)>(room)) return false;
   if constexpr (kKind == Kind::kMedium) {
@@ -131,32 +131,32 @@ template <Kind kKind, auto kFunction, class... Args>
 }
 
 template <Kind kKind, auto kFunction, class... Args>
-[[gnu::always_inline]] inline void Endpoint::send(To to, const char* call, std::uint64_t offset,
+[[gnu::always_inline]] inline void Endpoint::send(std::uint32_t to, Call call, std::uint64_t offset,
                                                   std::span<const std::byte> payload,
                                                   const Args&... args) {
-  if constexpr (kChecked) parts_.refuse_waiting(to.value, call);
-  if (try_send<kKind, kFunction>(to.value, call, offset, payload, args...)) [[likely]]
+  if constexpr (kChecked) parts_.refuse_waiting(to, call);
+  if (try_send<kKind, kFunction>(to, call, offset, payload, args...)) [[likely]]
     return;
-  parts_.wait_for_credit(
-      to, call, [this, index = to.value, call, offset, payload, ... copies = args] {
-        return try_send<kKind, kFunction>(index, call, offset, payload, copies...);
-      });
+  parts_.wait_for_credit(to, call, [this, to, call, offset, payload, ... copies = args] {
+    return try_send<kKind, kFunction>(to, call, offset, payload, copies...);
+  });
 }
 
 template <auto kFunction, class... Args>
 [[gnu::noinline]] void Endpoint::request_long_far(To to, std::uint64_t offset,
                                                   std::span<const std::byte> payload,
                                                   Args... args) {
-  parts_.refuse_waiting(to.value, "request_long");
+  const Call call("request_long", to.where);
+  parts_.refuse_waiting(to.value, call);
   bool released = false;
-  const HandlerIndex index = index_of<kFunction>();
+  const HandlerIndex index = index_of<kFunction>(call);
   const auto attempt = [&] {
-    return try_far<Handler<kFunction>>(to.value, index, payload, offset, &released, args...);
+    return try_far<Handler<kFunction>>(to.value, call, index, payload, offset, &released, args...);
   };
-  if (!attempt()) parts_.wait_for_credit(to, "request_long", attempt);
-  const CallGuard call(parts_.threads);
-  bundle().wait_until_released(
-      released, parts_.reason(to, "request_long", "the network to take the payload"));
+  if (!attempt()) parts_.wait_for_credit(to.value, call, attempt);
+  const CallGuard guard(parts_.threads);
+  bundle().wait_until_released(released,
+                               parts_.reason(to.value, call, "the network to take the payload"));
 }
 
 template <auto kFunction, class... Args>
@@ -167,7 +167,7 @@ inline void Endpoint::get_long(To to, std::uint64_t source, std::uint64_t offset
                 "a get ends like a long reply: f(am::Reply, std::span<std::byte>, args...)");
   std::array<std::uint32_t, packet::kMaxWords> words{};
   H::Packing::pack(reinterpret_cast<std::byte*>(words.data()), args...);
-  get_index(to, {.handler = index_of<kFunction>(),
+  get_index(to, {.handler = index_of<kFunction>({"get_long", to.where}),
                  .arguments = std::span(words).first(H::words),
                  .source = source,
                  .offset = offset,
@@ -197,7 +197,7 @@ template <auto kFunction, class... Args>
 [[gnu::noinline, gnu::cold]] shmem::Mark Request::reply_elsewhere(Endpoint& endpoint,
                                                                   shmem::Room room, Args... args) {
   using H = Handler<kFunction>;
-  const packet::ReplyMark mark{endpoint.index_of<kFunction>(), H::words, H::kind};
+  const packet::ReplyMark mark{endpoint.index_of<kFunction>("reply"), H::words, H::kind};
   H::Packing::pack(packet::reply_arguments(room, H::kind, H::words), args...);
   return mark.mark();
 }
@@ -207,7 +207,8 @@ inline void Request::reply_medium(std::span<const std::byte> payload, const Args
   using H = Handler<kFunction>;
   static_assert(H::template check<Role::kReply, Kind::kMedium, std::decay_t<Args>...>());
   check_medium(endpoint().bundle(), payload, "reply_medium");
-  std::byte* const to = begin_reply(endpoint().index_of<kFunction>(), H::kind, H::words);
+  std::byte* const to =
+      begin_reply(endpoint().index_of<kFunction>("reply_medium"), H::kind, H::words);
   const shmem::Room room = delivery_->room;
   detail::put_medium(endpoint().bundle(), room.slot->reply, room.reply_payload(), payload);
   H::Packing::pack(to, args...);
@@ -218,7 +219,8 @@ template <auto kFunction, class... Args>
 inline void Request::reply_in_place(std::size_t used, const Args&... args) && {
   using H = Handler<kFunction>;
   static_assert(H::template check<Role::kReply, Kind::kMedium, std::decay_t<Args>...>());
-  std::byte* const to = begin_reply(endpoint().index_of<kFunction>(), H::kind, H::words);
+  std::byte* const to =
+      begin_reply(endpoint().index_of<kFunction>("reply_medium"), H::kind, H::words);
   endpoint().bundle().note_payload();
   packet::put_medium_bytes(delivery_->room.slot->reply, used);
   H::Packing::pack(to, args...);
@@ -241,7 +243,7 @@ inline void Request::reply_long_with(bool* released, std::uint64_t offset,
                                      std::span<const std::byte> payload, const Args&... args) {
   using H = Handler<kFunction>;
   static_assert(H::template check<Role::kReply, Kind::kLong, std::decay_t<Args>...>());
-  const HandlerIndex handler = endpoint().index_of<kFunction>();
+  const HandlerIndex handler = endpoint().index_of<kFunction>("reply_long");
   check_unanswered();
   place_long(handler, H::shape, offset, payload,
              released);  // may throw: then nothing has been answered

@@ -26,7 +26,7 @@ std::uint32_t TranslationTable::lowest_free() const noexcept {
   return index;
 }
 
-const Translation& TranslationTable::checked(std::uint32_t index, const char* call) const {
+const Translation& TranslationTable::checked(std::uint32_t index, Call call) const {
   if (index >= size()) {
     router_.refuse(call, "there is no translation " + std::to_string(index) + ": the table has " +
                              std::to_string(size()) + " places; ask for more in Endpoint::Options");
@@ -34,29 +34,29 @@ const Translation& TranslationTable::checked(std::uint32_t index, const char* ca
   return entry(index);
 }
 
-const Translation& TranslationTable::used(std::uint32_t index, const char* call) const {
+const Translation& TranslationTable::used(std::uint32_t index, Call call) const {
   const Translation& place = checked(index, call);
   if (!place.used) refuse_unmapped(index, call);
   return place;
 }
 
-void TranslationTable::refuse_unmapped(std::uint32_t index, const char* call) const {
+void TranslationTable::refuse_unmapped(std::uint32_t index, Call call) const {
   router_.refuse(call, "translation " + std::to_string(index) + " is not mapped");
 }
 
-void TranslationTable::check_free(std::uint32_t index) const {
+void TranslationTable::check_free(std::uint32_t index, Call call) const {
   if (index < size() && !is_used(index)) return;
-  checked(index, "Endpoint::map");  // throws if there is none
-  router_.refuse("Endpoint::map", "translation " + std::to_string(index) +
-                                      " is in use; unmap it first or use map_any");
+  checked(index, call);  // throws if there is none
+  router_.refuse(
+      call, "translation " + std::to_string(index) + " is in use; unmap it first or use map_any");
 }
 
-void TranslationTable::bind(std::uint32_t index, const Name& name, Tag tag) {
-  check_free(index);
+void TranslationTable::bind(std::uint32_t index, const Name& name, Tag tag, Call call) {
+  check_free(index, call);
   if (name.rank >= router_.size()) {
-    router_.refuse("Endpoint::map", "the name says rank " + std::to_string(name.rank) +
-                                        ", but the job has " + std::to_string(router_.size()) +
-                                        " processes; the name was not made by this job");
+    router_.refuse(call, "the name says rank " + std::to_string(name.rank) + ", but the job has " +
+                             std::to_string(router_.size()) +
+                             " processes; the name was not made by this job");
   }
   written_ = true;
   Translation& place = places_[index];
@@ -65,11 +65,11 @@ void TranslationTable::bind(std::uint32_t index, const Name& name, Tag tag) {
   place.tag = tag;
 }
 
-void TranslationTable::bind_all(NodeRows names, Tag tag) {
+void TranslationTable::bind_all(NodeRows names, Tag tag, Call call) {
   // Places that nobody has written to are not read either, which would take their memory where the
   // kernel has no page of zeros to share.
   const bool fresh = !written_ && everyones_ == 0 && names.rows() <= size();
-  for (std::uint32_t index = 0; !fresh && index < names.rows(); ++index) check_free(index);
+  for (std::uint32_t index = 0; !fresh && index < names.rows(); ++index) check_free(index, call);
   everyone_ = std::move(names);
   everyones_tag_ = tag;
   everyones_ = static_cast<std::uint32_t>(everyone_.rows());

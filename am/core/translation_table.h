@@ -15,7 +15,7 @@ namespace am {
 class Router;
 
 // An index of a translation table as a request takes it: the number, with the place of the call,
-// which the report on a job that stands still names. An integer converts to it.
+// which errors and the report on a job that stands still name. An integer converts to it.
 using To = Located<std::uint32_t>;
 
 // The route to an endpoint of this node, made at the first request.
@@ -65,15 +65,15 @@ class TranslationTable {
 
   // The place at `index` for `call`, which throws Error if there is none; used(): also if it is
   // free, as refuse_unmapped() does.
-  const Translation& checked(std::uint32_t index, const char* call) const;
-  const Translation& used(std::uint32_t index, const char* call) const;
-  [[noreturn]] void refuse_unmapped(std::uint32_t index, const char* call) const;
+  const Translation& checked(std::uint32_t index, Call call) const;
+  const Translation& used(std::uint32_t index, Call call) const;
+  [[noreturn]] void refuse_unmapped(std::uint32_t index, Call call) const;
 
   // Throws Error if the index is not free, or the name is not one of this job.
-  void bind(std::uint32_t index, const Name& name, Tag tag);
+  void bind(std::uint32_t index, const Name& name, Tag tag, Call call);
   // Binds each index r below names.rows() to row r, a Name without its rank, which is r. Takes no
   // memory for those that are never used. Throws Error if one is not free.
-  void bind_all(NodeRows names, Tag tag);
+  void bind_all(NodeRows names, Tag tag, Call call);
   // It is free; what was connected is not any more.
   void unbind(std::uint32_t index) noexcept;
   // The index, which is in use, has a route now.
@@ -84,7 +84,7 @@ class TranslationTable {
   void resize(std::uint32_t size);
 
  private:
-  void check_free(std::uint32_t index) const;
+  void check_free(std::uint32_t index, Call call) const;
 
   const Router& router_;
   SparseTable<Translation> places_;

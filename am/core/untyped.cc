@@ -11,21 +11,22 @@ namespace am {
 
 HandlerIndex Endpoint::set_untyped_handler(HandlerIndex index,
                                            void (*function)(UntypedMessage, void*), void* context,
-                                           bool replace, void (*named)()) {
-  if (function == nullptr) bundle().refuse("Endpoint::set_untyped_handler", "the function is null");
+                                           bool replace, void (*named)(), Here where) {
+  const Call call("Endpoint::set_untyped_handler", where);
+  if (function == nullptr) bundle().refuse(call, "the function is null");
   if (named == nullptr) named = reinterpret_cast<void (*)()>(function);
   return set_handler_at(index, {reinterpret_cast<Invoke>(named), kAnyShape, context, function},
-                        replace);
+                        replace, call);
 }
 
-void refuse_untyped(const Bundle& bundle, const char* call, const char* what, HandlerIndex handler,
+void refuse_untyped(const Bundle& bundle, Call call, const char* what, HandlerIndex handler,
                     std::size_t words) {
   if (handler == 0) bundle.refuse(call, "no handler has index 0; give one of 1 to 255");
   bundle.refuse(call, std::to_string(words) + " words of arguments; " + what + " takes at most " +
                           std::to_string(packet::kMaxWords));
 }
 
-void Endpoint::check(const UntypedRequest& request, const char* call) const {
+void Endpoint::check(const UntypedRequest& request, Call call) const {
   check_untyped(bundle(), call, "a request", request.handler, request.arguments.size());
   if (request.role != Role::kRequest && request.role != Role::kOneWay) {
     bundle().refuse(call, "a reply is sent by the handler of its request: reply_index");
@@ -39,31 +40,32 @@ void Endpoint::check(const UntypedRequest& request, const char* call) const {
 }
 
 void Endpoint::request_index(To to, const UntypedRequest& request) {
-  check(request, "request_index");
-  parts_.refuse_waiting(to.value, "request_index");
-  send_index(to, "request_index", request);
+  const Call call("request_index", to.where);
+  check(request, call);
+  parts_.refuse_waiting(to.value, call);
+  send_index(to.value, call, request);
 }
 
-void Endpoint::send_index(To to, const char* call, const UntypedRequest& request) {
-  if (try_send_index(to.value, call, request)) return;
-  parts_.wait_for_credit(to, call, [this, index = to.value, call, &request] {
-    return try_send_index(index, call, request);
-  });
+void Endpoint::send_index(std::uint32_t to, Call call, const UntypedRequest& request) {
+  if (try_send_index(to, call, request)) return;
+  parts_.wait_for_credit(to, call,
+                         [this, to, call, &request] { return try_send_index(to, call, request); });
 }
 
-bool Endpoint::try_request_index(std::uint32_t to, const UntypedRequest& request) {
-  check(request, "try_request_index");
-  parts_.refuse_in_handler(to, "try_request_index");
-  return try_send_index(to, "try_request_index", request);
+bool Endpoint::try_request_index(To to, const UntypedRequest& request) {
+  const Call call("try_request_index", to.where);
+  check(request, call);
+  parts_.refuse_in_handler(to.value, call);
+  return try_send_index(to.value, call, request);
 }
 
-bool Endpoint::try_send_index(std::uint32_t to, const char* call, const UntypedRequest& request) {
+bool Endpoint::try_send_index(std::uint32_t to, Call call, const UntypedRequest& request) {
   shmem::Outbox* const box = parts_.outgoing.box_for(to, call);  // throws if it is not mapped
-  if (box == nullptr) return parts_.outgoing.try_send(to, request, nullptr);
+  if (box == nullptr) return parts_.outgoing.try_send(to, request, call, nullptr);
   return parts_.outgoing.try_send_near(to, *box, request);
 }
 
-void UntypedMessage::check(const char* call, HandlerIndex handler,
+void UntypedMessage::check(Call call, HandlerIndex handler,
                            std::span<const std::uint32_t> arguments) const {
   const Bundle& bundle = endpoint().bundle();
   if (role() != Role::kRequest) bundle.refuse(call, "only a request can be answered");
@@ -89,7 +91,7 @@ void UntypedMessage::reply_index_medium(HandlerIndex handler, std::span<const st
 void UntypedMessage::reply_index_in_place(HandlerIndex handler, std::size_t used,
                                           std::span<const std::uint32_t> arguments) && {
   check("reply_index_in_place", handler, arguments);
-  check_used(endpoint().bundle(), used, max_medium());
+  check_used(endpoint().bundle(), used, max_medium(), "reply_index_in_place");
   endpoint().bundle().note_payload();
   packet::put_medium_bytes(delivery_->room.slot->reply, used);
   answer(handler, Kind::kMedium, arguments);

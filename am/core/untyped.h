@@ -64,8 +64,7 @@ class UntypedMessage : public Request {
   void answer(HandlerIndex handler, Kind kind, std::span<const std::uint32_t> arguments);
 
  private:
-  void check(const char* call, HandlerIndex handler,
-             std::span<const std::uint32_t> arguments) const;
+  void check(Call call, HandlerIndex handler, std::span<const std::uint32_t> arguments) const;
 
   HandlerIndex handler_;
   Shape shape_;
@@ -92,11 +91,10 @@ struct UntypedGet {
 
 // Throws Error of `call` unless `what`, such as "a request", can go to the handler at that index
 // with so many words.
-[[noreturn, gnu::cold]] void refuse_untyped(const Bundle& bundle, const char* call,
-                                            const char* what, HandlerIndex handler,
-                                            std::size_t words);
-inline void check_untyped(const Bundle& bundle, const char* call, const char* what,
-                          HandlerIndex handler, std::size_t words) {
+[[noreturn, gnu::cold]] void refuse_untyped(const Bundle& bundle, Call call, const char* what,
+                                            HandlerIndex handler, std::size_t words);
+inline void check_untyped(const Bundle& bundle, Call call, const char* what, HandlerIndex handler,
+                          std::size_t words) {
   if (handler == 0 || words > packet::kMaxWords) [[unlikely]]
     refuse_untyped(bundle, call, what, handler, words);
 }

@@ -55,6 +55,8 @@ template <bool kSiblings, class Condition, class Explain, class Sleep>
 template <bool kSiblings, class Condition, class Explain>
 void Bundle::wait_for(Condition& condition, Wake wake, const Explain& explain) {
   if (condition()) return;
+  if (handling()) [[unlikely]]
+    refuse_poll(explain().call);
   ObservedWait observed(explain);
   if (monitor_) [[unlikely]]
     return wait_among_threads(kSiblings, condition, wake, explain, observed);

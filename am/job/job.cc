@@ -168,7 +168,7 @@ void Job::restart_statistics() {
 }
 
 void Job::begin_trace() {
-  trace_->begin(*process_, *this, [this](Bundle& bundle) { quiesce(bundle, "the trace", {}); });
+  trace_->begin(*process_, *this, [this](Bundle& bundle) { quiesce(bundle, "the trace"); });
 }
 
 // From here on the job can go on without a process.
@@ -226,10 +226,10 @@ void Job::report_layout(const Layout& layout) const {
 
 std::string Job::launcher() const { return bootstrap_->launcher(); }
 
-void Job::barrier(Bundle& bundle, const char* call, const SourceLocation& where) {
+void Job::barrier(Bundle& bundle, Call call) {
   check_not_forked(call);
   barrier_->enter();
-  barrier_->wait(bundle, call, where);
+  barrier_->wait(bundle, call);
 }
 
 ExitRequest* Job::exit_request() noexcept { return bootstrap_->exit_request(); }
@@ -242,11 +242,10 @@ Job::~Job() {
 }
 
 std::vector<std::vector<std::byte>> Job::exchange_bytes(std::span<const std::byte> mine,
-                                                        const char* call,
-                                                        const SourceLocation& where) {
+                                                        Call call) {
   check_not_forked(call);
   ShownWait shown(router_->activity());
-  shown.show({.call = {call, where}});
+  shown.show({.call = call});
   Port* const port = router_->port();
   std::vector<std::vector<std::byte>> all;
   const auto exchange = [&] { all = bootstrap_->exchange(mine); };

@@ -104,9 +104,9 @@ class Job final : public Exchange {
   // Costs, for N processes of a node with a core each, log2(N) one-way transfers of a cache line:
   // 133 to 147 ns for two; with more processes than cores two turns of the scheduler; across nodes,
   // log2(nodes) rounds of one packet per node.
-  void barrier(Bundle& bundle, Here where = {}) { barrier(bundle, "barrier", where); }
+  void barrier(Bundle& bundle, Here where = {}) { barrier(bundle, {"barrier", where}); }
   // A barrier on behalf of another collective call, `call`.
-  void barrier(Bundle& bundle, const char* call, const SourceLocation& where);
+  void barrier(Bundle& bundle, Call call);
   // Its two halves, for work in between.
   [[nodiscard("this alone waits for nobody; write barrier(bundle)")]] Barrier& barrier() noexcept {
     return *barrier_;
@@ -122,15 +122,15 @@ class Job final : public Exchange {
   //
   // Costs one barrier if nothing was sent since the last call, else two or more, and a flush of
   // every bundle of the calling thread.
-  void quiesce(Bundle& bundle, Here where = {}) { quiesce(bundle, "Job::quiesce", where); }
+  void quiesce(Bundle& bundle, Here where = {}) { quiesce(bundle, {"Job::quiesce", where}); }
 
   // The last collective call: quiesce() for the bundles of all threads, which may not use them any
   // more; `bundle` is one of the calling thread. Afterwards no message has been lost and no other
   // process needs this one's endpoints or memory, so it may leave, with exit code 0. If a handler
   // throws out of it, call it again and it goes on. After a death (survives()) it waits for those
   // that live; what their handlers send from then on may be lost.
-  void finish(Bundle& bundle, Here where = {}) { finish(bundle, "Job::finish", where); }
-  void finish(Bundle& bundle, const char* call, const SourceLocation& where);
+  void finish(Bundle& bundle, Here where = {}) { finish(bundle, {"Job::finish", where}); }
+  void finish(Bundle& bundle, Call call);
 
   // For a catch block, to be appended to what(): " (thrown by handler on_ping of a message of rank
   // 3)" if the exception that is being handled is the last that a handler has thrown out of a poll
@@ -154,17 +154,16 @@ class Job final : public Exchange {
 
  private:
   std::vector<std::vector<std::byte>> exchange_bytes(std::span<const std::byte> mine,
-                                                     const char* call,
-                                                     const SourceLocation& where) override;
-  void quiesce(Bundle& bundle, const char* call, const SourceLocation& where);
+                                                     Call call) override;
+  void quiesce(Bundle& bundle, Call call);
   void add_neighbours(Trial& trial, const std::vector<Rank>& near);
-  void quiesce_without_dead(Bundle& bundle, const char* call, const SourceLocation& where);
-  void finish_without_dead(Bundle& bundle, const char* call, const SourceLocation& where);
+  void quiesce_without_dead(Bundle& bundle, Call call);
+  void finish_without_dead(Bundle& bundle, Call call);
   void watch_deaths();
   void begin_trace();
   void finish_trace();
   void report_statistics();
-  void leave_network(const char* call, const SourceLocation& where);
+  void leave_network(Call call);
   Function<void()> make_watch();
   void report_layout(const Layout& layout) const;
 

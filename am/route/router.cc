@@ -81,15 +81,15 @@ bool Router::discard_segment(Rank rank) const noexcept {
   return madvise(segments_[rank], options_.segment_bytes, MADV_REMOVE) == 0;
 }
 
-void Router::need_all(const char* call) const {
+void Router::need_all(Call call) const {
   if (!deaths_) return;
   if (const std::optional<Rank> dead = deaths_->first()) {
     throw PeerDied(options_.rank, call, *dead);
   }
 }
 
-void Router::refuse(const std::string& call, const std::string& what) const {
-  throw Error("rank " + std::to_string(rank()) + ": " + call + ": " + what);
+void Router::refuse(Call call, const std::string& what) const {
+  throw Error(refusal_text(rank(), call, what));
 }
 
 void Router::fatal(const std::string& sentence) const {

@@ -157,12 +157,12 @@ class Router {
   // does not.
   bool discard_segment(Rank rank) const noexcept;
   // Throws PeerDied if a process has died, for a `call` that needs all.
-  void need_all(const char* call) const;
+  void need_all(Call call) const;
 
   // Prints "rank R: <sentence>" and ends the whole job.
   [[noreturn]] void fatal(const std::string& sentence) const;
-  // Throws Error("rank R: " + call + ": " + what): how calls refuse.
-  [[noreturn]] void refuse(const std::string& call, const std::string& what) const;
+  // Throws the Error of `call` that says `what` (refusal_text).
+  [[noreturn]] void refuse(Call call, const std::string& what) const;
 
  private:
   Options options_;

@@ -57,9 +57,7 @@ std::string fork_sentence() {
          " may call the library; let the child call exec() or _exit()";
 }
 
-void refuse_forked(const char* call) {
-  throw Error("rank " + std::to_string(job_rank) + ": " + call + ": " + fork_sentence());
-}
+void refuse_forked(Call call) { throw Error(refusal_text(job_rank, call, fork_sentence())); }
 
 void end_forked(const char* call) noexcept {
   std::fprintf(stderr, "a child of rank %u: %s: %s\n", job_rank, call, fork_sentence().c_str());

@@ -36,9 +36,9 @@ void spoil_in_children(void (*spoil)() noexcept);
 
 // Why calls are refused in this process, which is such a child.
 std::string fork_sentence();
-// Throws Error("rank R: " + call + ": " + fork_sentence()) in such a child.
-[[noreturn]] void refuse_forked(const char* call);
-inline void check_not_forked(const char* call) {
+// Throws an Error of `call` with fork_sentence() in such a child.
+[[noreturn]] void refuse_forked(Call call);
+inline void check_not_forked(Call call) {
   if (is_forked()) [[unlikely]]
     refuse_forked(call);
 }

@@ -9,10 +9,20 @@ std::string place_text(SourceLocation where) {
   return std::string(" (at ") + where.file_name() + ":" + std::to_string(where.line()) + ")";
 }
 
-PeerDied::PeerDied(Rank self, const std::string& call, Rank dead)
-    : Error("rank " + std::to_string(self) + ": " + call + ": rank " + std::to_string(dead) +
-            " has died, and this call needs all processes of the job; go on with requests, which "
-            "come back if they are for the dead, and end with Job::finish()"),
+std::string refusal_text(Call call, const std::string& what) {
+  return std::string(call.name) + ": " + what + place_text(call.where);
+}
+
+std::string refusal_text(Rank self, Call call, const std::string& what) {
+  return "rank " + std::to_string(self) + ": " + refusal_text(call, what);
+}
+
+PeerDied::PeerDied(Rank self, Call call, Rank dead)
+    : Error(refusal_text(self, call,
+                         "rank " + std::to_string(dead) +
+                             " has died, and this call needs all processes of the job; go on with "
+                             "requests, which come back if they are for the dead, and end with "
+                             "Job::finish()")),
       rank(dead) {}
 
 const char* name_of(Kind kind) noexcept {

@@ -88,8 +88,10 @@ struct Error : std::runtime_error {
 
 // Thrown by every call that cannot go on as it needs a process that has died, in a job that goes on
 // without its dead (splitcrun --survive). Elsewhere a death ends the job.
+struct Call;
+
 struct PeerDied : Error {
-  PeerDied(Rank self, const std::string& call, Rank dead);
+  PeerDied(Rank self, Call call, Rank dead);
 
   Rank rank;  // that has died; one of those, if several have
 };
@@ -234,6 +236,9 @@ struct Call {
 
 // " (at file:line)", for the end of a sentence; "" if the line is not known.
 std::string place_text(SourceLocation where);
+// "CALL: WHAT (at FILE:LINE)", and the same behind "rank R: ": how a call is refused.
+std::string refusal_text(Call call, const std::string& what);
+std::string refusal_text(Rank self, Call call, const std::string& what);
 
 // A Call for errors of the checked build alone. The release build's is empty, so that a call which
 // passes one has the instructions of a call without.

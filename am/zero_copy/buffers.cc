@@ -13,32 +13,30 @@ Buffers::Buffers(Bundle& bundle, Slots& slots, std::span<std::byte> pool, Notify
       pool_(pool),
       notify_(std::move(notify)) {}
 
-std::span<std::byte> Buffers::allocate(std::size_t bytes) {
+std::span<std::byte> Buffers::allocate(std::size_t bytes, Call call) {
   if (rma() && pool_registration_ == nullptr && !pool_.empty()) {
     pool_registration_ = port_->register_memory(pool_);
   }
   const std::uint64_t at = blocks_.find(bytes);
   const std::uint64_t room = pool_.size() - at;
   if (bytes > room || HeapSide::occupied(bytes) > room) {
-    bundle_.refuse("ZeroCopy::alloc", std::to_string(bytes) + " bytes asked for, but the pool of " +
-                                          std::to_string(pool_.size()) + " bytes has " +
-                                          std::to_string(pool_.size() - blocks_.used()) +
-                                          " left, maybe not in one piece; ask for a larger pool in "
-                                          "ZeroCopy::Options, or free some");
+    bundle_.refuse(call, std::to_string(bytes) + " bytes asked for, but the pool of " +
+                             std::to_string(pool_.size()) + " bytes has " +
+                             std::to_string(pool_.size() - blocks_.used()) +
+                             " left, maybe not in one piece; ask for a larger pool in "
+                             "ZeroCopy::Options, or free some");
   }
   blocks_.take({at, bytes});
   return pool_.subspan(at, bytes);
 }
 
-void Buffers::release(std::span<std::byte> block) {
+void Buffers::release(std::span<std::byte> block, Call call) {
   const auto found = block_of(block.first(0));
   if (!found || block.data() != &pool_[found->at]) {
-    bundle_.refuse("ZeroCopy::free",
-                   "no block of alloc() begins there; pass what alloc() gave, once");
+    bundle_.refuse(call, "no block of alloc() begins there; pass what alloc() gave, once");
   }
   if (slots_.any_in(pool_.subspan(found->at, HeapSide::occupied(found->bytes)))) {
-    bundle_.refuse("ZeroCopy::free",
-                   "a buffer still lies in this block; initialise it anew or end it first");
+    bundle_.refuse(call, "a buffer still lies in this block; initialise it anew or end it first");
   }
   blocks_.release(found->at);
 }
@@ -51,18 +49,18 @@ std::optional<HeapSide::Block> Buffers::block_of(std::span<const std::byte> rang
   return block;
 }
 
-void Buffers::check_idle(const Slot& slot, const char* call) const {
+void Buffers::check_idle(const Slot& slot, Call call) const {
   if (slot.under_way == 0) return;
   bundle_.refuse(call, std::to_string(slot.under_way) +
                            " transfers are under way here; wait for their callbacks");
 }
 
 void Buffers::init(std::uint32_t number, std::span<std::byte> memory, ZeroCopyCallback callback,
-                   ZeroCopyMode mode) {
+                   ZeroCopyMode mode, Call call) {
   Slot& slot = slots_[number];
-  check_idle(slot, "ZeroCopyBuffer::init");
+  check_idle(slot, call);
   if (mode == ZeroCopyMode::kPrereg && !block_of(memory)) {
-    bundle_.refuse("ZeroCopyBuffer::init",
+    bundle_.refuse(call,
                    "the memory of a kPrereg buffer must lie in one block of ZeroCopy::alloc(); "
                    "allocate it there, or use kReg");
   }
@@ -93,9 +91,9 @@ void Buffers::prepare(std::uint32_t number) {
   slots_.publish(number);
 }
 
-void Buffers::unprepare(std::uint32_t number) {
+void Buffers::unprepare(std::uint32_t number, Call call) {
   Slot& slot = slots_[number];
-  check_idle(slot, "ZeroCopyBuffer::deregister_memory");
+  check_idle(slot, call);
   revoke(number);
   slot.prepared = false;
   slots_.publish(number);

@@ -31,13 +31,13 @@ class Buffers {
   // `pool` is what allocate() gives parts of. All outlive it.
   Buffers(Bundle& bundle, Slots& slots, std::span<std::byte> pool, Notify notify);
 
-  std::span<std::byte> allocate(std::size_t bytes);
-  void release(std::span<std::byte> block);
+  std::span<std::byte> allocate(std::size_t bytes, Call call);
+  void release(std::span<std::byte> block, Call call);
   void init(std::uint32_t slot, std::span<std::byte> memory, ZeroCopyCallback callback,
-            ZeroCopyMode mode);
+            ZeroCopyMode mode, Call call);
   void close(std::uint32_t slot) noexcept;
   void prepare(std::uint32_t slot);
-  void unprepare(std::uint32_t slot);
+  void unprepare(std::uint32_t slot, Call call);
 
   // Whether memory can be registered at all.
   bool rma() const noexcept { return port_ != nullptr && port_->link().can().rma; }
@@ -54,7 +54,7 @@ class Buffers {
   }
 
  private:
-  void check_idle(const Slot& slot, const char* call) const;
+  void check_idle(const Slot& slot, Call call) const;
   link::RemoteKey key_of(const Slot& slot) const;
   void revoke(std::uint32_t slot) noexcept;
   // The block that has all of `range`; nothing: none has.

@@ -65,9 +65,9 @@ class Engine final : public Poller {
   Requests& requests() noexcept { return requests_; }
 
   // Starts a put or get between a buffer of this process and that of `remote`.
-  void start(bool put, std::uint32_t slot, const ZeroCopyInfo& remote);
+  void start(bool put, std::uint32_t slot, const ZeroCopyInfo& remote, Call call);
   // Starts a put or get of any end, which has been checked.
-  void transfer(bool put, const End& end, const ZeroCopyInfo& remote, std::size_t bytes);
+  void transfer(bool put, const End& end, const ZeroCopyInfo& remote, std::size_t bytes, Call call);
   // Announces a request to `to`, whose payload is `end`.
   void announce(Rank to, const End& end, const Announcement& announcement);
   // Control messages to one process are sent in the order of the calls.
@@ -145,15 +145,16 @@ class Engine final : public Poller {
   bool advance(Operation& operation);
 
   // What an initiator does (start.cc).
-  void check(bool put, const Slot& slot, const ZeroCopyInfo& remote) const;
-  void within(bool put, const End& end, const ZeroCopyInfo& remote, std::size_t bytes);
-  bool copy_near(bool put, const End& end, const ZeroCopyInfo& remote, std::size_t bytes);
-  bool cross(bool put, const End& end, const ZeroCopyInfo& remote, std::size_t bytes);
+  void check(bool put, const Slot& slot, const ZeroCopyInfo& remote, Call call) const;
+  void within(bool put, const End& end, const ZeroCopyInfo& remote, std::size_t bytes, Call call);
+  bool copy_near(bool put, const End& end, const ZeroCopyInfo& remote, std::size_t bytes,
+                 Call call);
+  bool cross(bool put, const End& end, const ZeroCopyInfo& remote, std::size_t bytes, Call call);
   void ask(Operation& operation);
   void take_done(Rank from, const Control& control);
   void send_pieces(Rank from, const Control& control);
   void refused(Rank from, const Control& control);
-  [[noreturn]] void refuse_stale(bool put, const ZeroCopyInfo& remote) const;
+  [[noreturn]] void refuse_stale(Call call, const ZeroCopyInfo& remote) const;
 
   // What an owner does.
   void handle(Rank from, const Control& control);

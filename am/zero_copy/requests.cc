@@ -232,7 +232,7 @@ void Requests::accept_one(const ZeroCopyInfo& source, std::span<const std::byte>
   const std::size_t bytes = std::min<std::size_t>(source.bytes, end.buffer.bytes);
   if (bytes > along.size()) {
     try {
-      return engine_.transfer(false, end, source, bytes);
+      return engine_.transfer(false, end, source, bytes, "ZeroCopyRequest::receive");
     } catch (...) {
       drop(source);
       slots_.finish(end, 0, source.rank, false);
@@ -284,10 +284,10 @@ void Requests::accept_each(std::span<const ZeroCopyInfo> sources, std::span<cons
   if (thrown) std::rethrow_exception(thrown);
 }
 
-void Requests::post(std::uint64_t tag, const End& end) {
+void Requests::post(std::uint64_t tag, const End& end, Call call) {
   if (by_tag_.awaits_request(tag)) {
-    bundle().refuse("ZeroCopy::post", "memory is posted under tag " + std::to_string(tag) +
-                                          " already, and no request has taken it; use another tag");
+    bundle().refuse(call, "memory is posted under tag " + std::to_string(tag) +
+                              " already, and no request has taken it; use another tag");
   }
   if (const auto request = by_tag_.post(tag, end)) accept(request->sources, request->along, end);
 }
@@ -299,7 +299,7 @@ void Requests::match(std::uint64_t tag, std::span<const ZeroCopyInfo> sources,
 
 }  // namespace zero_copy
 
-void ZeroCopyRequest::take(const char* call) {
+void ZeroCopyRequest::take(Call call) {
   if (taken_) {
     requests_.bundle().refuse(
         call, "this request has its memory already; it takes one receive() or match()");
@@ -308,14 +308,14 @@ void ZeroCopyRequest::take(const char* call) {
 }
 
 void ZeroCopyRequest::receive(std::span<std::byte> memory, ZeroCopyCallback done,
-                              std::uint64_t reference) {
-  take("ZeroCopyRequest::receive");
+                              std::uint64_t reference, Here where) {
+  take({"ZeroCopyRequest::receive", where});
   requests_.accept(sources_, along_, requests_.posted_end(memory, std::move(done), reference));
 }
 
 void ZeroCopyRequest::receive(std::span<const std::span<std::byte>> memory, ZeroCopyCallback done,
-                              std::uint64_t reference) {
-  take("ZeroCopyRequest::receive");
+                              std::uint64_t reference, Here where) {
+  take({"ZeroCopyRequest::receive", where});
   const auto first = memory.empty() ? std::span<std::byte>() : memory.front();
   requests_.accept_each(sources_, along_, memory,
                         requests_.posted_end(first, std::move(done), reference));
@@ -327,13 +327,13 @@ std::size_t ZeroCopyRequest::bytes() const noexcept {
   return sum;
 }
 
-void ZeroCopyRequest::match(std::uint64_t tag) {
+void ZeroCopyRequest::match(std::uint64_t tag, Here where) {
+  const Call call("ZeroCopyRequest::match", where);
   if (requests_.awaits(tag)) {
     requests_.bundle().refuse(
-        "ZeroCopyRequest::match",
-        "a request waits under tag " + std::to_string(tag) + " already; use another tag");
+        call, "a request waits under tag " + std::to_string(tag) + " already; use another tag");
   }
-  take("ZeroCopyRequest::match");
+  take(call);
   requests_.match(tag, sources_, along_);
 }
 

@@ -82,7 +82,7 @@ class Requests {
   HandlerIndex index_of(void (*invoke)(ZeroCopyRequest&, const std::byte*)) const;
   void announce(std::span<const Rank> to, ZeroCopy::Payloads payloads, ZeroCopyCallback done,
                 Announcement announcement);
-  void post(std::uint64_t tag, const End& end);
+  void post(std::uint64_t tag, const End& end, Call call);
 
   // One has come from another process: calls its handler. `bytes` is the payload if it is small.
   void take(Rank from, std::span<const std::byte> bytes, const Announcement& announcement);

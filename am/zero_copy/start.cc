@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "am/route/port.h"
+#include "am/types/forked.h"
 #include "am/zero_copy/engine.h"
 #include "shmem/region.h"
 
@@ -23,54 +24,53 @@ std::string describe(const ZeroCopyInfo& info) {
 
 }  // namespace
 
-void Engine::refuse_stale(bool put, const ZeroCopyInfo& remote) const {
-  bundle_.refuse(name_of(put),
-                 describe(remote) +
-                     " is not the one of this info() any more, or takes no transfers: it has "
-                     "been initialised anew, deregistered or ended; send a new info()");
+void Engine::refuse_stale(Call call, const ZeroCopyInfo& remote) const {
+  bundle_.refuse(call, describe(remote) +
+                           " is not the one of this info() any more, or takes no transfers: it has "
+                           "been initialised anew, deregistered or ended; send a new info()");
 }
 
-void Engine::check(bool put, const Slot& slot, const ZeroCopyInfo& remote) const {
+void Engine::check(bool put, const Slot& slot, const ZeroCopyInfo& remote, Call call) const {
   if (remote.rank >= router_.size()) {
-    bundle_.refuse(name_of(put), "the info names rank " + std::to_string(remote.rank) +
-                                     ", but the job has " + std::to_string(router_.size()) +
-                                     " processes; pass what info() gave");
+    bundle_.refuse(call, "the info names rank " + std::to_string(remote.rank) +
+                             ", but the job has " + std::to_string(router_.size()) +
+                             " processes; pass what info() gave");
   }
   if (slot.info.mode == ZeroCopyMode::kNoreg || remote.mode == ZeroCopyMode::kNoreg) {
     const bool mine = slot.info.mode == ZeroCopyMode::kNoreg;
-    bundle_.refuse(name_of(put),
-                   (mine ? "this buffer" : describe(remote)) +
-                       " is for information only (kNoreg); initialise it with another mode");
+    bundle_.refuse(call, (mine ? "this buffer" : describe(remote)) +
+                             " is for information only (kNoreg); initialise it with another mode");
   }
   if (!slot.takes_transfers()) {
-    bundle_.refuse(name_of(put), "this buffer is deregistered; call register_memory() first");
+    bundle_.refuse(call, "this buffer is deregistered; call register_memory() first");
   }
   const std::uint64_t source = put ? slot.info.bytes : remote.bytes;
   const std::uint64_t destination = put ? remote.bytes : slot.info.bytes;
   if (source > destination) {
-    bundle_.refuse(name_of(put), "the source has " + std::to_string(source) +
-                                     " bytes and the destination only " +
-                                     std::to_string(destination) + " (" + describe(remote) +
-                                     "); make it as large at least");
+    bundle_.refuse(call, "the source has " + std::to_string(source) +
+                             " bytes and the destination only " + std::to_string(destination) +
+                             " (" + describe(remote) + "); make it as large at least");
   }
 }
 
-void Engine::start(bool put, std::uint32_t number, const ZeroCopyInfo& remote) {
+void Engine::start(bool put, std::uint32_t number, const ZeroCopyInfo& remote, Call call) {
+  check_not_forked(call);
   Slot& slot = slots_[number];
-  check(put, slot, remote);
+  check(put, slot, remote, call);
   const End end = slots_.begin(slot);
   try {
-    transfer(put, end, remote, put ? slot.info.bytes : remote.bytes);
+    transfer(put, end, remote, put ? slot.info.bytes : remote.bytes, call);
   } catch (...) {
     slots_.settle(end);
     throw;
   }
 }
 
-void Engine::transfer(bool put, const End& end, const ZeroCopyInfo& remote, std::size_t bytes) {
-  if (remote.rank == me_) return within(put, end, remote, bytes);
+void Engine::transfer(bool put, const End& end, const ZeroCopyInfo& remote, std::size_t bytes,
+                      Call call) {
+  if (remote.rank == me_) return within(put, end, remote, bytes, call);
   const bool near = router_.is_near(remote.rank);
-  if (near && copy_near(put, end, remote, bytes)) return;
+  if (near && copy_near(put, end, remote, bytes, call)) return;
   if (put && bytes <= max_medium() && try_whole(end, remote, bytes)) return;
   Operation& operation = take(remote.rank, end, bytes);
   operation.initiated = true;
@@ -86,9 +86,10 @@ void Engine::transfer(bool put, const End& end, const ZeroCopyInfo& remote, std:
   advance_or_wait(operation);
 }
 
-void Engine::within(bool put, const End& end, const ZeroCopyInfo& remote, std::size_t bytes) {
+void Engine::within(bool put, const End& end, const ZeroCopyInfo& remote, std::size_t bytes,
+                    Call call) {
   Slot* const other = slots_.find(remote.slot, remote.generation);
-  if (other == nullptr || !other->takes_transfers()) refuse_stale(put, remote);
+  if (other == nullptr || !other->takes_transfers()) refuse_stale(call, remote);
   const End there = slots_.begin(*other);
   std::byte* const to = put ? there.memory().data() : end.memory().data();
   const std::byte* const from = put ? end.memory().data() : there.memory().data();
@@ -100,8 +101,9 @@ void Engine::within(bool put, const End& end, const ZeroCopyInfo& remote, std::s
 
 // Copies without the owner's help, if its memory is mapped here or, for kCrossFrom bytes or more,
 // can be reached through the kernel. False: neither.
-bool Engine::copy_near(bool put, const End& end, const ZeroCopyInfo& remote, std::size_t bytes) {
-  if (!neighbours_.current(remote.rank, remote.slot, remote.generation)) refuse_stale(put, remote);
+bool Engine::copy_near(bool put, const End& end, const ZeroCopyInfo& remote, std::size_t bytes,
+                       Call call) {
+  if (!neighbours_.current(remote.rank, remote.slot, remote.generation)) refuse_stale(call, remote);
   std::byte* const there = neighbours_.mapped(remote.rank, remote.address, bytes);
   if (there == nullptr &&
       (bytes < kCrossFrom || neighbours_.cross_memory(remote.rank) == nullptr)) {
@@ -109,7 +111,7 @@ bool Engine::copy_near(bool put, const End& end, const ZeroCopyInfo& remote, std
   }
   std::byte* const here = end.memory().data();
   if (there == nullptr) {
-    if (!cross(put, end, remote, bytes)) return false;
+    if (!cross(put, end, remote, bytes, call)) return false;
     ++stats_.cross_memory;
   } else {
     if (bytes != 0) std::memcpy(put ? there : here, put ? here : there, bytes);
@@ -125,7 +127,8 @@ bool Engine::copy_near(bool put, const End& end, const ZeroCopyInfo& remote, std
 }
 
 // False: the system does not allow it any more.
-bool Engine::cross(bool put, const End& end, const ZeroCopyInfo& remote, std::size_t bytes) {
+bool Engine::cross(bool put, const End& end, const ZeroCopyInfo& remote, std::size_t bytes,
+                   Call call) {
   const shmem::CrossMemory& memory = *neighbours_.cross_memory(remote.rank);
   try {
     if (put) {
@@ -137,11 +140,10 @@ bool Engine::cross(bool put, const End& end, const ZeroCopyInfo& remote, std::si
   } catch (const shmem::Error& error) {
     if (!neighbours_.still_crosses(remote.rank)) return false;
     const bool is_payload = end.buffer.slot == kNone;  // which only the user of a request has named
-    bundle_.refuse(
-        is_payload ? "ZeroCopyRequest::receive" : name_of(put),
-        "the memory of " +
-            (is_payload ? "the payload of rank " + std::to_string(remote.rank) : describe(remote)) +
-            " cannot be reached: " + error.what());
+    bundle_.refuse(call, "the memory of " +
+                             (is_payload ? "the payload of rank " + std::to_string(remote.rank)
+                                         : describe(remote)) +
+                             " cannot be reached: " + error.what());
   }
 }
 
@@ -190,7 +192,7 @@ void Engine::refused(Rank from, const Control& control) {
     slots_.settle(asked.end);
     give_back(asked);
   }
-  if (control.why != Refusal::kTooSmall) refuse_stale(control.put, remote);
+  if (control.why != Refusal::kTooSmall) refuse_stale(name_of(control.put), remote);
   bundle_.refuse(name_of(control.put), std::to_string(control.bytes) + " bytes asked for, but " +
                                            describe(remote) + " has only " +
                                            std::to_string(control.address) +

@@ -19,10 +19,12 @@ ZeroCopy::ZeroCopy(Owned<zero_copy::Engine> engine) : engine_(std::move(engine))
 
 ZeroCopy::~ZeroCopy() = default;
 
-std::span<std::byte> ZeroCopy::alloc(std::size_t bytes) {
-  return engine_->buffers().allocate(bytes);
+std::span<std::byte> ZeroCopy::alloc(std::size_t bytes, Here where) {
+  return engine_->buffers().allocate(bytes, {"ZeroCopy::alloc", where});
 }
-void ZeroCopy::free(std::span<std::byte> block) { engine_->buffers().release(block); }
+void ZeroCopy::free(std::span<std::byte> block, Here where) {
+  engine_->buffers().release(block, {"ZeroCopy::free", where});
+}
 
 void ZeroCopy::add_handler(const HandlerEntry& entry) { engine_->requests().add_handler(entry); }
 
@@ -50,9 +52,10 @@ void ZeroCopy::announce(std::span<const Rank> to, Payloads payloads, ZeroCopyCal
 }
 
 void ZeroCopy::post(std::uint64_t tag, std::span<std::byte> memory, ZeroCopyCallback done,
-                    std::uint64_t reference) {
+                    std::uint64_t reference, Here where) {
   zero_copy::Requests& requests = engine_->requests();
-  requests.post(tag, requests.posted_end(memory, std::move(done), reference));
+  requests.post(tag, requests.posted_end(memory, std::move(done), reference),
+                {"ZeroCopy::post", where});
 }
 
 bool ZeroCopy::idle() const noexcept { return engine_->idle(); }
@@ -67,14 +70,15 @@ void ZeroCopy::wait(Here where) {
 const ZeroCopyStats& ZeroCopy::stats() const noexcept { return engine_->stats(); }
 
 ZeroCopyBuffer::ZeroCopyBuffer(ZeroCopy& zero, std::span<std::byte> memory,
-                               ZeroCopyCallback callback, ZeroCopyMode mode)
+                               ZeroCopyCallback callback, ZeroCopyMode mode, Here where)
     : engine_(zero.engine_.get()), slot_(engine_->slots().open()) {
   if (slot_ == zero_copy::kNone) {
-    engine_->bundle().refuse("ZeroCopyBuffer", "there are " + std::to_string(zero_copy::kMaxSlots) +
-                                                   " buffers already; end some");
+    engine_->bundle().refuse(
+        {"ZeroCopyBuffer", where},
+        "there are " + std::to_string(zero_copy::kMaxSlots) + " buffers already; end some");
   }
   try {
-    init(memory, std::move(callback), mode);
+    init(memory, std::move(callback), mode, where);
   } catch (...) {
     engine_->buffers().close(slot_);
     throw;
@@ -94,9 +98,10 @@ ZeroCopyBuffer& ZeroCopyBuffer::operator=(ZeroCopyBuffer&& other) noexcept {
   return *this;
 }
 
-void ZeroCopyBuffer::init(std::span<std::byte> memory, ZeroCopyCallback callback,
-                          ZeroCopyMode mode) {
-  engine_->buffers().init(slot_, memory, std::move(callback), mode);
+void ZeroCopyBuffer::init(std::span<std::byte> memory, ZeroCopyCallback callback, ZeroCopyMode mode,
+                          Here where) {
+  engine_->buffers().init(slot_, memory, std::move(callback), mode,
+                          {"ZeroCopyBuffer::init", where});
 }
 
 void ZeroCopyBuffer::set_reference(std::uint64_t reference) {
@@ -105,16 +110,16 @@ void ZeroCopyBuffer::set_reference(std::uint64_t reference) {
 
 ZeroCopyInfo ZeroCopyBuffer::info() const { return engine_->slots()[slot_].info; }
 
-void ZeroCopyBuffer::get(const ZeroCopyInfo& source) {
-  check_not_forked("ZeroCopyBuffer::get");
-  engine_->start(false, slot_, source);
+void ZeroCopyBuffer::get(const ZeroCopyInfo& source, Here where) {
+  engine_->start(false, slot_, source, {"ZeroCopyBuffer::get", where});
 }
-void ZeroCopyBuffer::put(const ZeroCopyInfo& destination) {
-  check_not_forked("ZeroCopyBuffer::put");
-  engine_->start(true, slot_, destination);
+void ZeroCopyBuffer::put(const ZeroCopyInfo& destination, Here where) {
+  engine_->start(true, slot_, destination, {"ZeroCopyBuffer::put", where});
 }
 
-void ZeroCopyBuffer::deregister_memory() { engine_->buffers().unprepare(slot_); }
+void ZeroCopyBuffer::deregister_memory(Here where) {
+  engine_->buffers().unprepare(slot_, {"ZeroCopyBuffer::deregister_memory", where});
+}
 void ZeroCopyBuffer::register_memory() { engine_->buffers().prepare(slot_); }
 
 bool ZeroCopyBuffer::registered() const { return engine_->slots()[slot_].prepared; }

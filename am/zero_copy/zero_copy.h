@@ -70,10 +70,10 @@ class ZeroCopy {
   // bytes, at a multiple of 64 from its start, valid until free() and as long as this object. Any
   // part of a block can be a buffer. The first call registers the pool. Throws Error: no such room
   // left.
-  std::span<std::byte> alloc(std::size_t bytes);
+  std::span<std::byte> alloc(std::size_t bytes, Here where = {});
   // Gives back what alloc() returned (CkRdmaFree). Throws Error: no block begins there, or a buffer
   // still lies in it.
-  void free(std::span<std::byte> block);
+  void free(std::span<std::byte> block, Here where = {});
 
   // --- Requests whose payload is not copied
 
@@ -145,7 +145,7 @@ class ZeroCopy {
   // `reference`. The tag is free again as soon as a request has matched. Throws Error: memory is
   // posted under this tag already.
   void post(std::uint64_t tag, std::span<std::byte> memory, ZeroCopyCallback done = {},
-            std::uint64_t reference = 0);
+            std::uint64_t reference = 0, Here where = {});
 
   // Whether every transfer and request that was started here is complete here, callbacks included.
   bool idle() const noexcept;
@@ -203,7 +203,7 @@ class ZeroCopyBuffer {
  public:
   // Makes one that is init()ed. Throws Error also if there are 2^20 buffers already.
   ZeroCopyBuffer(ZeroCopy& zero, std::span<std::byte> memory, ZeroCopyCallback callback = {},
-                 ZeroCopyMode mode = ZeroCopyMode::kUnreg);
+                 ZeroCopyMode mode = ZeroCopyMode::kUnreg, Here where = {});
   // Makes every info() stale. Transfers in flight finish, so the memory stays until then; their
   // callbacks are not called at this end.
   ~ZeroCopyBuffer();
@@ -214,7 +214,7 @@ class ZeroCopyBuffer {
   // on. Throws Error if a transfer is in flight here, if the memory is kPrereg and not in one block
   // of alloc(), or if too much would be pinned. The buffer is then unchanged.
   void init(std::span<std::byte> memory, ZeroCopyCallback callback = {},
-            ZeroCopyMode mode = ZeroCopyMode::kUnreg);
+            ZeroCopyMode mode = ZeroCopyMode::kUnreg, Here where = {});
 
   // The number that callbacks at this end get for transfers started from here on, by which the
   // program distinguishes them (CkCallback::setRefNum).
@@ -228,15 +228,15 @@ class ZeroCopyBuffer {
   // if either end is kNoreg or deregistered, or `source` is stale. Where only its owner can see
   // that, on another node, the Error comes out of Bundle::poll(). When it throws, nothing has been
   // started.
-  void get(const ZeroCopyInfo& source);
+  void get(const ZeroCopyInfo& source, Here where = {});
   // Starts copying all of this buffer to the beginning of `destination`; likewise.
-  void put(const ZeroCopyInfo& destination);
+  void put(const ZeroCopyInfo& destination, Here where = {});
 
   // Ends the registration that kReg and kPrereg have made, as pinned memory is limited. Until
   // register_memory() transfers are refused at both ends. Of kUnreg: register_memory() registers
   // the memory as kReg does, deregister_memory() ends that. The first throws Error if a transfer is
   // in flight here.
-  void deregister_memory();
+  void deregister_memory(Here where = {});
   void register_memory();
   bool registered() const;  // by these calls and the mode; whether there is a network or not
 
@@ -277,21 +277,21 @@ class ZeroCopyRequest {
   // Throws Error at a second receive() or match(), which has no effect; and if memory at either end
   // cannot be reached, or no more can be pinned. Then such payloads are dropped and the others
   // arrive: the callbacks of both ends run as ever, and have the bytes of those.
-  void receive(std::span<std::byte> memory, ZeroCopyCallback done = {},
-               std::uint64_t reference = 0);
+  void receive(std::span<std::byte> memory, ZeroCopyCallback done = {}, std::uint64_t reference = 0,
+               Here where = {});
   // Payload i goes to memory[i], likewise; those for which there is no memory are dropped. The list
   // is copied. The ZeroCopyDone of `done` names one of the memories, and has the bytes of all.
   void receive(std::span<const std::span<std::byte>> memory, ZeroCopyCallback done = {},
-               std::uint64_t reference = 0);
+               std::uint64_t reference = 0, Here where = {});
   // The payload, or all, go to the memory that ZeroCopy::post() gives for `tag`, before or after
   // this call, as by receive(). Throws Error: a request waits under this tag already; and as
   // receive(), which then comes out of post() if that is the later one.
-  void match(std::uint64_t tag);
+  void match(std::uint64_t tag, Here where = {});
 
  private:
   friend class zero_copy::Requests;
 
-  void take(const char* call);
+  void take(Call call);
 
   zero_copy::Requests& requests_;
   const std::span<const ZeroCopyInfo> sources_;  // while the handler runs

@@ -30,7 +30,7 @@ void meet_as(const detail::GroupCall& call) {
   const detail::OfGroup of = detail::of_job(call);
   if constexpr (am::kChecked) return detail::run_plan(of, {});
   enter(*of.group, call);
-  world().job().barrier().wait(detail::waiting_bundle(), call.name.text, call.where);
+  world().job().barrier().wait(detail::waiting_bundle(), {call.name.text, call.where});
 }
 
 }  // namespace
@@ -74,7 +74,7 @@ void barrier_wait(am::Here where) {
   if constexpr (am::kChecked) {
     started->wait(where);
   } else {
-    world().job().barrier().wait(detail::waiting_bundle(), call.name, call.where);
+    world().job().barrier().wait(detail::waiting_bundle(), call);
   }
 }
 

@@ -80,7 +80,7 @@ struct detail::Running {
 
 void detail::RunningPointer::reset() noexcept { delete std::exchange(running_, nullptr); }
 
-void detail::check_none_runs(const char* call) {
+void detail::check_none_runs(Call call) {
   am::check_not_forked(call);
   if (place.bases == nullptr) return;
   refuse(call, "a program is running already; a process runs one at a time");
@@ -101,7 +101,7 @@ detail::RunningPointer detail::begin_program(const am::OutOfBand* others,
   }
 }
 
-void detail::finish_program(Running& running, const char* call) {
+void detail::finish_program(Running& running, Call call) {
   am::check_not_forked(call);
   World& world = running.world;
   if (running.groups.is_notified()) {
@@ -109,20 +109,19 @@ void detail::finish_program(Running& running, const char* call) {
            "the program ended after barrier_notify() without a "
            "barrier_wait(); every notify is followed by one wait");
   }
-  const am::SourceLocation nowhere;
   check_frames_below(__builtin_frame_address(0));  // in which those of the program were
-  finish_tasks({call, nowhere});
-  world.contexts().finish({call, nowhere});
-  running.groups.finish({call, nowhere});
+  finish_tasks(call);
+  world.contexts().finish(call);
+  running.groups.finish(call);
   // Who makes more collective calls asks after a while, and hears of it.
-  running.groups.job()->begin_barrier({"the end of the program", nowhere});
+  running.groups.job()->begin_barrier({"the end of the program", {}});
   check_end();
   sync();
   // What this process has stored on other nodes needs it until it has landed.
-  if (has_far_peers()) running.stores.wait_all({call, nowhere});
+  if (has_far_peers()) running.stores.wait_all(call);
   // The first process that exits with a failure ends the others, perhaps before they have exited.
   std::fflush(nullptr);
-  world.job().finish(waiting_bundle(), call, nowhere);
+  world.job().finish(waiting_bundle(), call);
 }
 
 void detail::abort_program(Running& running, const char* sentence) {

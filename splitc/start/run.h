@@ -67,13 +67,13 @@ class RunningPointer {
 };
 
 // Throws Error if a program is running already: `call` would begin another.
-void check_none_runs(const char* call);
+void check_none_runs(Call call);
 // Joins the job that `others` brings together; nullptr: that of the launcher. No program is
 // running. Collective. If the job cannot be joined: throws Error where `others` is nullptr, else
 // ends this process and the others, which wait for it.
 RunningPointer begin_program(const am::OutOfBand* others, const RunOptions& options = {});
 // What the end of run() waits for. Collective. What a handler throws comes out; then call it again.
-void finish_program(Running& running, const char* call);
+void finish_program(Running& running, Call call);
 // Ends every process of the job with `sentence`, behind the rank.
 [[noreturn]] void abort_program(Running& running, const char* sentence);
 

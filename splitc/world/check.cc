@@ -75,8 +75,9 @@ std::string fault_in_heap(std::uint32_t proc, std::uint64_t offset, std::uint64_
 }  // namespace
 
 void refuse(Call call, const std::string& what) {
-  throw Error("rank " + std::to_string(my_proc()) + ": " + call.name + ": " + what +
-              am::place_text(call.where));
+  // Outside run() the rank is not known.
+  if (place.bases == nullptr) throw Error(am::refusal_text(call, what));
+  throw Error(am::refusal_text(my_proc(), call, what));
 }
 
 std::string overrun(HeapSide::Block block, std::uint64_t offset, std::uint64_t bytes) {

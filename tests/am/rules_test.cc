@@ -94,6 +94,7 @@ class Rules : public testing::Test {
       for (const std::string& part : parts) {
         EXPECT_NE(text.find(part), std::string::npos) << "no \"" << part << "\" in: " << text;
       }
+      EXPECT_NE(text.find("rules_test.cc:"), std::string::npos) << "no line in: " << text;
     }
   }
 

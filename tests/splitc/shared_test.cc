@@ -97,6 +97,6 @@ int program(Args args) {
 
 int main(int argc, char** argv) {
   int failed = splitc::run(argc, argv, program);
-  if (use("on").find("shared::on: no program is running") == std::string::npos) return 1;
+  if (!use("on").starts_with("shared::on: no program is running")) return 1;  // of no rank
   return failed != 0 ? failed : splitc::run(argc, argv, program);
 }

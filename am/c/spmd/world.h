@@ -31,7 +31,7 @@ class SpmdWorld {
   // A number by which rank 0 has distinguished the job from others.
   std::uint64_t id() const noexcept { return id_; }
   // Collective. If a handler throws out of it, call it again: it goes on with the same barrier.
-  void barrier(Call call) { job_.barrier(bundle_, call.name, call.where); }
+  void barrier(Call call) { job_.barrier(bundle_, call); }
   // Everybody's `mine`, by rank, at `all`, which has room for them. Collective. What a handler
   // throws meanwhile comes out when it is done.
   void all_gather(std::span<const std::byte> mine, std::byte* all, Call call);

@@ -81,7 +81,7 @@ class FarEndpoint {
   // Waits until everything that was sent has been handled, or has come back.
   void flush(const Reason& reason);
   // Flushes translation `to`, which then says good-bye.
-  void close(const To& to);
+  void close(std::uint32_t to, Call call);
   // The endpoint's tag will be another: false if it cannot be. And once it is:
   [[nodiscard]] bool change_tag(Tag tag) { return epochs_.change(tag); }
   void tag_changed();

@@ -30,12 +30,12 @@ RemoteMemory::RemoteMemory(Bundle& bundle, Done done)
       home_(home_of(bundle)),
       done_(done) {}
 
-void RemoteMemory::check(Rank rank, const char* call) const {
+void RemoteMemory::check(Rank rank, Call call) const {
   if (bundle_.router().is_near(rank) || bundle_.handling()) [[unlikely]]
     refuse(rank, call);
 }
 
-void RemoteMemory::refuse(Rank rank, const char* call) const {
+void RemoteMemory::refuse(Rank rank, Call call) const {
   if (!bundle_.handling()) {
     bundle_.refuse(call, "process " + std::to_string(rank) +
                              " is on this node; use its memory directly (Router::peer)");

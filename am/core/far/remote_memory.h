@@ -123,7 +123,7 @@ class RemoteMemory {
   // Whether all is done by requests, and nothing by FarMemory.
   virtual bool by_requests() const noexcept { return false; }
   // Throws Error if the program may not reach the memory of `rank` by this, or not now.
-  void check(Rank rank, const char* call) const;
+  void check(Rank rank, Call call) const;
   // Throws Error: this process has no counter of stores at that offset.
   [[noreturn]] void refuse_counter(std::uint64_t counter) const;
   void done(std::uint32_t ticket) const { done_(ticket); }
@@ -144,7 +144,7 @@ class RemoteMemory {
   template <class Try>
   void start_until(const Target& target, Operation& operation, const Try& try_start);
   void wait_for_room(const Target& target, FunctionRef<bool()> is_started);
-  [[noreturn]] void refuse(Rank rank, const char* call) const;
+  [[noreturn]] void refuse(Rank rank, Call call) const;
   void set_more_to_come(bool yes) noexcept;
 
   // Constant after construction.

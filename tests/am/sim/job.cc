@@ -44,7 +44,7 @@ Process::Process(Shared& shared, Rank rank)
 
 void Process::barrier() {
   barrier_->enter();
-  barrier_->wait(*bundle_, "barrier", SourceLocation::current());
+  barrier_->wait(*bundle_, "barrier");
 }
 
 void Process::finish() {
@@ -57,8 +57,7 @@ void Process::poll() {
   shared_.schedule.yield();
 }
 
-std::vector<std::vector<std::byte>> Process::exchange_bytes(std::span<const std::byte> mine,
-                                                            const char*, const SourceLocation&) {
+std::vector<std::vector<std::byte>> Process::exchange_bytes(std::span<const std::byte> mine, Call) {
   auto& all = shared_.exchanged[++exchanges_];
   all[rank()] = {mine.begin(), mine.end()};
   while (all.size() < size()) shared_.schedule.yield();

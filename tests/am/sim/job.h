@@ -62,8 +62,7 @@ class Process final : public Exchange {
 
  private:
   std::vector<std::vector<std::byte>> exchange_bytes(std::span<const std::byte> mine,
-                                                     const char* call,
-                                                     const SourceLocation& where) override;
+                                                     Call call) override;
 
   Shared& shared_;
   Router router_;

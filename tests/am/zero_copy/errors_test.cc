@@ -35,6 +35,7 @@ TEST(Errors, a_source_larger_than_its_destination_is_named_with_both_sizes) {
     const std::string get = error_of(zero, [&] { small.local.get(small.infos[after(steps)]); });
     for (const std::string& text : {put, get}) {
       EXPECT_TRUE(contains(text, "source has 5001 bytes") && contains(text, "only 17")) << text;
+      EXPECT_TRUE(contains(text, "errors_test.cc:")) << "no line in: " << text;
     }
     EXPECT_TRUE(contains(put, "put") && contains(get, "get"));
     settle(zero);
@@ -156,6 +157,7 @@ TEST(Errors, a_buffer_is_not_changed_while_a_transfer_is_under_way) {
       ADD_FAILURE() << "accepted";
     } catch (const Error& error) {
       EXPECT_TRUE(contains(error.what(), "1 transfers are under way")) << error.what();
+      EXPECT_TRUE(contains(error.what(), "errors_test.cc:")) << "no line in: " << error.what();
     }
   }
   settle(zero);
