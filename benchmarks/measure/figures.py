@@ -9,8 +9,9 @@ import statistics
 Question = collections.namedtuple('Question', 'id title unit better x text peers')
 
 # One figure: `value` is the best of `rounds` rounds, or None; `scatter` is by how much the worst round was
-# worse (1.2: by a fifth); `status` is one of STATUSES, `note` says why it is not 'ok'.
-Row = collections.namedtuple('Row', 'question case who setting value rounds scatter status note')
+# worse (1.2: by a fifth); `against` is by how much ours was better, at its best setting in the same round: the
+# median of the rounds that have both, or None; `status` is one of STATUSES, `note` says why it is not 'ok'.
+Row = collections.namedtuple('Row', 'question case who setting value rounds scatter against status note')
 
 OURS = 'Splitphase'
 LIMIT = 'by hand'
@@ -31,7 +32,7 @@ class Rounds:
 
     def __init__(self, questions):
         self._questions = {question.id: question for question in questions}
-        self._figures = {}  # (question, case, who, setting): a figure of each round
+        self._figures = {}  # (question, case, who, setting): a figure of each round, by its number
         self._round = {}  # those of this round
         self._made = collections.Counter()  # rounds, by question
         self._slow = set()  # (question, who, setting or None)
@@ -58,21 +59,40 @@ class Rounds:
     def end_round(self):
         self._made.update({question for question, *_ in self._round})
         for key, value in self._round.items():
-            self._figures.setdefault(key, []).append(value)
+            self._figures.setdefault(key, {})[self._made[key[0]]] = value
         self._round = {}
 
     def rows(self):
-        for (question, case, who, setting), values in self._figures.items():
+        ours = self._best_of_ours()
+        for (question, case, who, setting), by_round in self._figures.items():
+            values = list(by_round.values())
             best, made = best_of(self._questions[question])(values), self._made[question]
             scatter = max(max(values) / best, best / min(values))
             status, note = 'ok', ''
             if len(values) < made:
                 status = 'slow' if self._was_slow(question, who, setting) else 'lost'
                 note = f'{made - len(values)} of {made} rounds gave no figure'
-            yield Row(question, case, who, setting, best, len(values), scatter, status, note)
+            against = None if who == OURS else self._against(question, by_round, ours.get((question, case), {}))
+            yield Row(question, case, who, setting, best, len(values), scatter, against, status, note)
         for question in self._questions.values():
             for case in dict.fromkeys(key[1] for key in self._figures if key[0] == question.id):
                 yield from self._missing(question, case)
+
+    def _best_of_ours(self):
+        """The figure of each round, by its number, by (question, case)."""
+        found = {}
+        for (question, case, who, _), by_round in self._figures.items():
+            if who == OURS:
+                best = found.setdefault((question, case), {})
+                for number, value in by_round.items():
+                    best[number] = best_of(self._questions[question])(best.get(number, value), value)
+        return found
+
+    def _against(self, question, theirs, ours):
+        """A round is compared with itself: from one to the next the cores may be near each other, or far."""
+        both = [(theirs[number], ours[number]) for number in theirs.keys() & ours.keys()]
+        less = self._questions[question].better == 'less'
+        return statistics.median(a / b if less else b / a for a, b in both) if both else None
 
     def _was_slow(self, question, who, setting):
         return not {(question, who, setting), (question, who, None)}.isdisjoint(self._slow)
@@ -84,13 +104,13 @@ class Rounds:
             slow = [setting for q, peer, setting in self._slow if (q, peer) == (question.id, who)]
             for setting in sorted(filter(None, slow)):
                 if (who, setting) not in here:
-                    yield Row(question.id, case, who, setting, None, 0, 1, 'slow', 'ended before it gave a figure')
+                    yield Row(question.id, case, who, setting, None, 0, 1, None, 'slow', 'ended before it gave a figure')
             if any(peer == who for peer, _ in here) or any(slow):
                 continue
             reasons = [text for (q, peer, end), text in self._reasons.items()
                        if (q, peer) == (question.id, who) and case.endswith(end)]
             status = 'not run' if reasons else 'slow' if slow else 'lost'
-            yield Row(question.id, case, who, DEFAULT, None, 0, 1, status,
+            yield Row(question.id, case, who, DEFAULT, None, 0, 1, None, status,
                       reasons[0] if reasons else 'ended without a figure')
 
 
@@ -121,29 +141,23 @@ class Figures:
     def best(self, question, case, who):
         """The row of the best setting; one without a value if there is no other; or None."""
         rows = self.of(question, case, who)
-        measured = [row for row in rows if row.value is not None]
-        better = best_of(self.questions[question])
-        return better(measured, key=lambda row: row.value) if measured else rows[0] if rows else None
+        return self._best_of(rows) or (rows[0] if rows else None)
 
-    def value(self, question, case, who):
-        row = self.best(question, case, who)
-        return row and row.value
+    def _best_of(self, rows):
+        """Of those with a value, or None: that which ours is worst against; if none is compared, the best value."""
+        measured = [row for row in rows if row.value is not None]
+        compared = [row for row in measured if row.against is not None]
+        if compared:
+            return min(compared, key=lambda row: row.against)
+        return best_of(self.questions[rows[0].question])(measured, key=lambda row: row.value) if measured else None
 
     def peers(self, question):
         return [who for who in self.who(question) if who not in (OURS, LIMIT)]
 
     def best_peer(self, question, case):
         """The row of the best peer that has a figure, or None."""
-        rows = [self.best(question, case, who) for who in self.peers(question) if not who.startswith(OTHER_WAY)]
-        rows = [row for row in rows if row and row.value is not None]
-        return best_of(self.questions[question])(rows, key=lambda row: row.value) if rows else None
-
-    def times_as_good(self, question, case, other):
-        """By how much ours is better than the figure `other`; below 1 it is worse."""
-        ours = self.value(question, case, OURS)
-        if not ours or not other:
-            return None
-        return other / ours if self.questions[question].better == 'less' else ours / other
+        peers = [who for who in self.peers(question) if not who.startswith(OTHER_WAY)]
+        return self._best_of([row for who in peers for row in self.of(question, case, who)])
 
     def beside_peers(self):
         """(ratio, question, case, the best peer's row) of all that a peer could do; the ratio is None, and the
@@ -151,7 +165,7 @@ class Figures:
         for question in self.questions:
             for case in self.cases(question) if self.questions[question].peers else ():
                 peer = self.best_peer(question, case)
-                yield self.times_as_good(question, case, peer and peer.value), question, case, peer
+                yield peer and peer.against, question, case, peer
 
     def behind(self):
         """What a peer does better: as beside_peers(), worst first."""

@@ -21,8 +21,10 @@ METHOD = [
     'round was worse, and "of 2" that it has fewer rounds than most. Who has a setting that matters is measured with '
     'it and without; the name of the best stands behind the figure.',
     '"Against" is by how much ours is better, for times and rates alike: 2.00 is twice as good, below 1.00 the other '
-    'is ahead. "Slow" is what was ended because it took too long, "lost" what ended without a figure, "not run" what '
-    'was left out, for a reason that is given: none of them is compared.',
+    'is ahead. Each round is compared with itself, and the median of the rounds counts. So it need not be the '
+    'quotient of the two best figures: those may be of rounds between which the cores were moved.',
+    '"Slow" is what was ended because it took too long, "lost" what ended without a figure, "not run" what was left '
+    'out, for a reason that is given: none of them is compared.',
     '"By hand" is the fastest that is known to do the same without a library: stores to a shared cache line or ring, '
     'or memcpy; between nodes the same messages by libfabric alone, each sent by itself, as a simple program does it. '
     'Where ours is many times as fast, it sends many with one system call.',

@@ -64,8 +64,10 @@ class _Log:
 def by_size(source, question):
     """A line for each contender; sizes and figures are on logarithmic axes."""
     figures, about = source.figures, source.figures.questions[question]
-    lines_of = {who: [(float(case), figures.value(question, case, who)) for case in figures.cases(question)
-                      if figures.value(question, case, who)] for who in figures.who(question)}
+    rows_of = {who: [figures.best(question, case, who) for case in figures.cases(question)]
+               for who in figures.who(question)}
+    lines_of = {who: [(float(row.case), row.value) for row in rows if row and row.value]
+                for who, rows in rows_of.items()}
     points = [point for line in lines_of.values() for point in line]
     x, y = _Log([size for size, _ in points], 90, 600), _Log([value for _, value in points], 370, 50)
     lines = [_text(10, 22, f'{about.title}: {"less" if about.better == "less" else "more"} is better')]

@@ -15,7 +15,6 @@ SCALED = ('prk_stencil', 'prk_transpose', 'prk_synch_p2p', 'prk_sparse', 'prk_ra
 
 
 def scaling(how, machine, rounds):
-    """The versions of a program are no settings here: places are."""
     programs = machine.amount(SCALED[:1], SCALED, SCALED)
     options = machine.amount(['--quick', '--procs', '1 2'], ['--procs', '1 2 4'], ['--procs', '1 2 4 8'])
     for row in machine.script([f'scaling_{how}'], 'applications_mpi.sh', '--csv', '--scaling', how, '--only',
@@ -23,7 +22,7 @@ def scaling(how, machine, rounds):
                               '--seconds', 8, *options):
         title, ns = program_of(row)
         place = processes_of(int(row['procs'])) if row['nodes'] == '1' else f'{row["nodes"]} nodes'
-        rounds.add(f'scaling_{how}', title, NAMES[row['who']], ns, place)
+        rounds.add(f'scaling_{how}', f'{title}, {place}', NAMES[row['who']], ns, row['version'])
 
 
 def conveyors(machine, rounds):

@@ -6,8 +6,8 @@ import io
 from figures import OURS, STATUSES, Figures, Row
 from questions import QUESTIONS
 
-COLUMNS = ['chapter', 'row', 'who', 'version', 'setting', 'unit', 'value', 'rounds', 'scatter', 'machine', 'date',
-           'status', 'note']
+COLUMNS = ['chapter', 'row', 'who', 'version', 'setting', 'unit', 'value', 'rounds', 'scatter', 'against',
+           'machine', 'date', 'status', 'note']
 
 
 class Source:
@@ -37,6 +37,7 @@ class Source:
             value, scatter = ('', '') if row.value is None else (f'{row.value:.5g}', f'{row.scatter:.2f}')
             lines.writerow([row.question, row.case, row.who, version, row.setting,
                             self.figures.questions[row.question].unit, value, row.rounds, scatter,
+                            '' if row.against is None else f'{row.against:.3g}',
                             *(self.facts[name] for name in constant), row.status, row.note])
         return out.getvalue()
 
@@ -54,7 +55,8 @@ def read(text):
                              f'{line["status"]!r}, the value and the rounds do not fit together')
         rows.append(Row(line['chapter'], line['row'], line['who'], line['setting'],
                         float(line['value']) if line['value'] else None, int(line['rounds']),
-                        float(line['scatter'] or 1), line['status'], line['note']))
+                        float(line['scatter'] or 1), float(line['against']) if line['against'] else None,
+                        line['status'], line['note']))
     if len(places) > 1:
         raise ValueError('figures.csv: rows of several machines or days; one run writes the whole file: '
                          + '; '.join(', '.join(place) for place in sorted(places)))

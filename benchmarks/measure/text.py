@@ -49,8 +49,9 @@ def cell(figures, question, case, who):
     return f'{text} ({row.setting})'
 
 
-def ratio(value):
-    return '–' if value is None else f'{value:.2f}'
+def against(row):
+    """By how much ours is better than a row; None: there is none."""
+    return '–' if row is None or row.against is None else f'{row.against:.2f}'
 
 
 def case_name(figures, question, case):
@@ -67,10 +68,9 @@ def table(figures, question):
     for case in figures.cases(question):
         cells = [case_name(figures, question, case), *(cell(figures, question, case, name) for name in who)]
         if has_limit:
-            cells.append(ratio(figures.times_as_good(question, case, figures.value(question, case, LIMIT))))
+            cells.append(against(figures.best(question, case, LIMIT)))
         if has_peer:
-            peer = figures.best_peer(question, case)
-            cells.append(ratio(figures.times_as_good(question, case, peer and peer.value)))
+            cells.append(against(figures.best_peer(question, case)))
         lines.append(cells)
     return lines
 
@@ -116,28 +116,29 @@ def _gain(messages, channels):
 
 
 def scaling(figures, question):
-    """A column for each place, whose name begins with how many processes there are."""
-    cases = figures.cases(question)
-    places = list(dict.fromkeys(row.setting for case in cases for row in figures.of(question, case, OURS)))
-    lines = [['', *places]]
-    for case in cases:
-        rows = [row for who in figures.who(question) for row in figures.of(question, case, who) if row.value]
-        ours = {row.setting: row.value for row in rows if row.who == OURS}
-        others = {place: [row.value for row in rows if row.who != OURS and row.setting == place] for place in places}
-        lines.append([case, *(_scaled(ours, place, min(others[place], default=None)) for place in places)])
-    return lines
+    """A row for each program and a column for each place: a case is PROGRAM, PLACE, which begins with how many processes
+    there are."""
+    cells = {}
+    for case in figures.cases(question):
+        program, _, place = case.rpartition(', ')
+        cells.setdefault(program, {})[place] = case
+    places = list(dict.fromkeys(place for cases in cells.values() for place in cases))
+    return [['', *places], *([program, *(_scaled(figures, question, cases, place) for place in places)]
+                             for program, cases in cells.items())]
 
 
-def _scaled(ours, place, other):
+def _scaled(figures, question, cases, place):
     """The rate; the efficiency, which is what a process does of what one does alone; what is against the best other."""
-    if place not in ours:
+    case = cases.get(place)
+    row = case and figures.best(question, case, OURS)
+    if not row or row.value is None:
         return '–'
-    alone = next((ns for name, ns in ours.items() if name.startswith('1 ')), None)
+    alone = cases.get('1 process') and figures.best(question, cases['1 process'], OURS)
     processes = int(place.split()[0])
-    parts = [number(1e3 / ours[place])]
-    if alone and processes > 1:
-        parts.append(f'{100 * alone / ours[place] / processes:.0f} %')
-    return ' · '.join([*parts, ratio(other and other / ours[place])])
+    parts = [number(1e3 / row.value)]
+    if alone and alone.value and processes > 1:
+        parts.append(f'{100 * alone.value / row.value / processes:.0f} %')
+    return ' · '.join([*parts, against(figures.best_peer(question, case))])
 
 
 def form(figures, question):
@@ -149,12 +150,12 @@ def form(figures, question):
 def losses(figures, questions=None):
     """Lists of cells: what a peer does better, worst first."""
     lines = []
-    for how_good, question, case, peer in figures.behind():
+    for _, question, case, peer in figures.behind():
         if questions and question not in questions:
             continue
         lines.append([f'{figures.questions[question].title}: {case_name(figures, question, case)}',
                       cell(figures, question, case, OURS), cell(figures, question, case, peer.who), peer.who,
-                      ratio(how_good)])
+                      against(peer)])
     return [['', 'Splitphase', 'the best other', 'which', 'against it'], *lines] if lines else []
 
 

@@ -74,8 +74,26 @@ class Comparisons(unittest.TestCase):
     def test_a_ratio_above_one_is_always_ours_ahead(self):
         row = [('8', OURS, 2.0), ('8', 'A', 3.0), ('8', 'B', 5.0)]
         times, rates = figures_of(row), figures_of(row, better='more')
-        self.assertEqual(times.times_as_good('q', '8', times.best_peer('q', '8').value), 1.5)
-        self.assertEqual(rates.times_as_good('q', '8', rates.best_peer('q', '8').value), 0.4)
+        self.assertEqual(times.best_peer('q', '8').against, 1.5)
+        self.assertEqual(rates.best_peer('q', '8').against, 0.4)
+
+    def test_each_round_is_compared_with_itself_and_the_median_counts(self):
+        near, far = [('8', OURS, 1.0), ('8', 'A', 2.0)], [('8', OURS, 10.0), ('8', 'A', 5.0)]
+        figures = figures_of(near, far, [('8', OURS, 12.0), ('8', 'A', 6.0)], peers=('A',))
+        self.assertEqual(figures.best_peer('q', '8').against, 0.5)
+        self.assertEqual(figures.behind()[0][0], 0.5)
+        self.assertEqual(text.table(figures, 'q')[1][-1], '0.50')
+
+    def test_a_round_without_one_of_both_is_not_compared(self):
+        figures = figures_of([('8', OURS, 1.0)], [('8', 'A', 1.0)], [('8', OURS, 3.0), ('8', 'A', 6.0)], peers=('A',))
+        self.assertEqual(figures.best_peer('q', '8').against, 2.0)
+
+    def test_ours_is_at_its_best_setting_in_each_round_and_the_other_at_that_which_is_hardest_to_beat(self):
+        one = [('8', OURS, 4.0), ('8', OURS, 2.0, 'other'), ('8', 'A', 3.0), ('8', 'A', 8.0, 'tuned')]
+        two = [('8', OURS, 1.0), ('8', OURS, 2.0, 'other'), ('8', 'A', 3.0), ('8', 'A', 0.5, 'tuned')]
+        figures = figures_of(one, two, peers=('A',))
+        self.assertEqual([row.against for row in figures.of('q', '8', 'A')], [2.25, 2.25])
+        self.assertEqual([row.against for row in figures.of('q', '8', OURS)], [None, None])
 
     def test_losses_are_worst_first_and_know_nothing_of_the_limit(self):
         figures = figures_of([('8', OURS, 2.0), ('8', 'A', 1.0), ('64', OURS, 4.0), ('64', 'A', 1.0),
@@ -124,8 +142,8 @@ class Settings(unittest.TestCase):
         collected = Rounds(QUESTIONS)
         for who, place, ns in ((OURS, '1 process', 2.0), (OURS, '2 processes', 1.25), (OURS, '4 nodes', 1.0),
                                ('Open MPI', '2 processes', 2.5), ('MPICH', '2 processes', 5.0)):
-            collected.add('scaling_strong', 'prk dgemm (a Flop)', who, ns, place)
-        collected.add('scaling_strong', 'prk pic (a move)', OURS, 50.0, '2 processes')
+            collected.add('scaling_strong', f'prk dgemm (a Flop), {place}', who, ns)
+        collected.add('scaling_strong', 'prk pic (a move), 2 processes', OURS, 50.0)
         collected.end_round()
         self.assertEqual(text.form(Figures(QUESTIONS, collected.rows()), 'scaling_strong'), [
             ['', '1 process', '2 processes', '4 nodes'],

@@ -20,14 +20,18 @@ import regions  # noqa: E402
 import source  # noqa: E402
 
 HEAD = ('# system: S\n# UCX: 1.2\n'
-        'chapter,row,who,version,setting,unit,value,rounds,scatter,machine,date,status,note\n')
+        'chapter,row,who,version,setting,unit,value,rounds,scatter,against,machine,date,status,note\n')
 
 
 def source_of(*rows, machine='M,2026-01-02'):
-    """Of rows CHAPTER,ROW,WHO,VALUE."""
-    lines = (row.rsplit(',', 2) for row in rows)
-    return source.read(HEAD + ''.join(f'{what},{who},,default,ns,{value},3,1.10,{machine},ok,\n'
-                                      for what, who, value in lines))
+    """Of rows CHAPTER,ROW,WHO,VALUE, of the same rounds."""
+    lines = [row.rsplit(',', 2) for row in rows]
+    ours = {what: float(value) for what, who, value in lines if who == 'Splitphase'}
+    against = {(what, who): f'{float(value) / ours[what]:.3g}' for what, who, value in lines
+               if what in ours and who != 'Splitphase'}
+    return source.read(HEAD + ''.join(
+        f'{what},{who},,default,ns,{value},3,1.10,{against.get((what, who), "")},{machine},ok,\n'
+        for what, who, value in lines))
 
 
 class TheProject(unittest.TestCase):

@@ -15,6 +15,6 @@ python3 -B "$3" "$out/beside-others.html" "$out/figures.csv" papers_jacobi paper
   conveyors scaling_strong scaling_weak
 for row in 'papers_jacobi,"16 x 16 x 8, 8 processes",.*,channels,' 'papers_pairs,.*"channels, marked",' \
   'papers_gauss,.*,block over TCP,' 'papers_ways,matmul,.*,datagram,' \
-  'conveyors,"histogram, 2 processes on 2 nodes",.*,aggregator,' 'scaling_weak,prk stencil .*,2 nodes,'; do
+  'conveyors,"histogram, 2 processes on 2 nodes",.*,aggregator,' 'scaling_weak,"prk stencil .*, 2 nodes",'; do
   grep -q "^$row" "$out/figures.csv" || { echo "FAILED: no $row in $(<"$out/figures.csv")" >&2; exit 1; }
 done
