@@ -104,7 +104,8 @@ class Rounds:
             slow = [setting for q, peer, setting in self._slow if (q, peer) == (question.id, who)]
             for setting in sorted(filter(None, slow)):
                 if (who, setting) not in here:
-                    yield Row(question.id, case, who, setting, None, 0, 1, None, 'slow', 'ended before it gave a figure')
+                    yield Row(question.id, case, who, setting, None, 0, 1, None, 'slow',
+                              'ended before it gave a figure')
             if any(peer == who for peer, _ in here) or any(slow):
                 continue
             reasons = [text for (q, peer, end), text in self._reasons.items()

@@ -116,8 +116,8 @@ def _gain(messages, channels):
 
 
 def scaling(figures, question):
-    """A row for each program and a column for each place: a case is PROGRAM, PLACE, which begins with how many processes
-    there are."""
+    """A row for each program and a column for each place: a case is PROGRAM, PLACE, and PLACE begins with how many
+    processes there are."""
     cells = {}
     for case in figures.cases(question):
         program, _, place = case.rpartition(', ')
