@@ -169,10 +169,14 @@ Schedule all_gather(Member member, std::uint64_t bytes) {
 
 Schedule all_to_all(Member member, std::uint64_t bytes) {
   Schedule s;
-  const auto item = s.new_item(member.size * bytes, member.size, true);
-  s.publish(item, kAllMembers, input(0, member.size * bytes));
+  // Of two members only what is for the other: 64 KiB each 10.7 us, and 12 with all of it.
+  const bool is_pair = member.size == 2;
+  const Range given =
+      is_pair ? input((1 - member.me) * bytes, bytes) : input(0, member.size * bytes);
+  const auto item = s.new_item(given.bytes, member.size, true);
+  s.publish(item, kAllMembers, given);
   for_others(member, [&](std::uint32_t other) {
-    s.read(item, other, member.me * bytes, output(other * bytes, bytes));
+    s.read(item, other, is_pair ? 0 : member.me * bytes, output(other * bytes, bytes));
   });
   s.copy(input(member.me * bytes, bytes), output(member.me * bytes, bytes));
   s.end_round();

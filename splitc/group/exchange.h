@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -70,16 +71,19 @@ struct LargeItem {
 
 // One that is copied to staging memory a part at a time, to where the parts before have been read.
 struct Stream : LargeItem {
-  static constexpr std::uint64_t kPart = 32 * 1024;  // bytes
-  static constexpr std::uint32_t kParts = 4;         // that there is room for
-  static constexpr std::uint64_t kRoom = kParts * kPart;
+  static constexpr std::uint64_t kPart = 32 * 1024;     // bytes
   static constexpr std::uint64_t kLimit = kPart << 19;  // bytes that an item has at most
 
+  // For an item of any size, of so much staging memory: of what each process has.
+  static std::uint64_t most_room(std::uint64_t staging) noexcept {
+    return std::min(std::uint64_t{1} << 20, staging / 2 / kPart * kPart);
+  }
   static std::uint64_t parts_of(std::uint64_t bytes) noexcept {
     return (bytes + kPart - 1) / kPart;
   }
 
   std::byte* room;
+  std::uint64_t room_bytes;
   std::uint32_t sent = 0;  // parts
 };
 

@@ -127,11 +127,11 @@ bool Performer::block_on(std::uint32_t rank) noexcept {
 // and there is room; or the kernel does.
 //
 // A copy of little is faster even if it is read once, as nobody waits for its readers (all_to_all
-// of 4 KiB of 4 processes on 2 cores: 11 us, and 63 by the kernel); of much it is not (of 64 KiB:
-// 67, and 32), unless one of several cores copies parts of it while another reads those before (a
-// broadcast of 1 MiB to one reader: 36 us, and 46).
+// of 4 KiB of 4 processes on 2 cores: 11 us, and 63 by the kernel; all_gather of 1 MiB of 2: 68,
+// and 100). Of one item a core copies parts while another reads those before (a broadcast of 1 MiB
+// to one reader: 31 us, and 78).
 void Performer::publish_memory(const Step& step, NodeBoard::Item& item) {
-  constexpr std::uint64_t kLittle = 128 * 1024;
+  constexpr std::uint64_t kLittle = 1024 * 1024;
   am::Router& router = world().router();
   const am::schedule::Range& from = step.from;
   const std::byte* bytes = at(from);
@@ -139,17 +139,18 @@ void Performer::publish_memory(const Step& step, NodeBoard::Item& item) {
   const bool is_copied = !schedule_.items()[step.item].is_read_once ||
                          !Groups::of_world().kernel_reads() || from.bytes <= kLittle;
   if (is_copied && !is_in_segment(router.segment_offset(bytes), from.bytes)) {
-    const bool in_parts = from.bytes > Stream::kRoom / 2 && from.bytes <= Stream::kLimit &&
-                          !stream_ && schedule_.items()[step.item].publishers == 1 &&
+    const std::uint64_t room = Stream::most_room(world().staging().size());
+    const bool in_parts = from.bytes > 2 * Stream::kPart && from.bytes <= Stream::kLimit &&
+                          room != 0 && !stream_ && schedule_.items()[step.item].publishers == 1 &&
                           !group_.is_crowded();
     const std::span<std::byte> copy = Groups::of_world().staging().reserve(
-        in_parts ? Stream::kRoom : from.bytes,
+        in_parts ? std::min(room, from.bytes) : from.bytes,
         {group_.number(), made_.number, NodeBoard::have_read(made_.number, step.item)},
         group_.near_boards(step.peer));
     if (!copy.empty()) {
       item.bytes = in_parts ? Bytes::kStreamed : Bytes::kStaged;
       if (in_parts) {
-        stream_ = {{step.item, step.peer, from}, copy.data()};
+        stream_ = {{step.item, step.peer, from}, copy.data(), room};
         item.at.store(0, std::memory_order_relaxed);
       } else {
         copy_bytes(copy.data(), bytes, from.bytes);
@@ -173,9 +174,9 @@ bool Performer::has_read(std::uint32_t rank, std::uint8_t item,
 
 // A reader of the stream that has not read yet what lies where its next part is to be, or kNobody.
 std::uint32_t Performer::late_reader() const noexcept {
-  if (stream_->sent < Stream::kParts) return am::kNobody;
-  const std::uint64_t left =
-      Stream::parts_of(stream_->from.bytes) - (stream_->sent - Stream::kParts + 1);
+  const std::uint64_t parts = stream_->room_bytes / Stream::kPart;
+  if (stream_->sent < parts) return am::kNobody;
+  const std::uint64_t left = Stream::parts_of(stream_->from.bytes) - (stream_->sent - parts + 1);
   const auto is_late = [&](std::uint32_t reader) {
     return reader != group_.rank() && !has_read(reader, stream_->item, left);
   };
@@ -192,7 +193,7 @@ void Performer::go_on_streaming() noexcept {
       group_.board(group_.rank()).item(made_.number, stream_->item).at;
   while (late_reader() == am::kNobody) {
     const std::uint64_t done = stream_->sent * Stream::kPart;
-    copy_bytes(stream_->room + done % Stream::kRoom, at(stream_->from) + done,
+    copy_bytes(stream_->room + done % stream_->room_bytes, at(stream_->from) + done,
                std::min(Stream::kPart, stream_->from.bytes - done));
     sent.store(++stream_->sent, std::memory_order_release);  // pairs with: try_read_stream()
     wake(stream_->reader, false);

@@ -150,11 +150,12 @@ bool Performer::try_read_stream(const Step& step, const NodeBoard::Item& item,
                                 const Offer& offer) noexcept {
   const std::byte* const room = mapped(group_.proc(step.peer), offer.segment_offset);
   const std::uint64_t all = step.to.bytes;
+  const std::uint64_t room_bytes = Stream::most_room(world().staging().size());
   // pairs with: go_on_streaming()
   const std::uint64_t there =
       std::min(all, item.at.load(std::memory_order_acquire) * Stream::kPart);
   while (read_bytes_ < there) {
-    use(step, room + read_bytes_ % Stream::kRoom, std::min(Stream::kPart, all - read_bytes_));
+    use(step, room + read_bytes_ % room_bytes, std::min(Stream::kPart, all - read_bytes_));
     if (read_bytes_ == all) break;
     say_read(step.item, Stream::parts_of(all - read_bytes_));
     wake(step.peer, false);
