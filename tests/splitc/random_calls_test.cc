@@ -24,8 +24,9 @@ using namespace splitc;
 using Byte = std::uint8_t;
 using Bytes = std::vector<Byte>;
 
-constexpr std::array<std::size_t, 16> kSizes{
-    0, 1, 39, 40, 41, 1000, 4095, 4096, 4097, 8191, 32767, 32768, 32769, 65'536, 65'537, 300'001};
+constexpr std::array<std::size_t, 18> kSizes{0,     1,      39,     40,      41,      1000,
+                                             4095,  4096,   4097,   8191,    32767,   32768,
+                                             32769, 65'536, 65'537, 131'073, 300'001, 1'200'000};
 constexpr std::size_t kMost = std::size_t{1} << 21;  // bytes of all members of a call
 constexpr std::size_t kPending = 4;                  // started calls
 
