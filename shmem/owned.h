@@ -15,12 +15,21 @@ class Owned {
   constexpr Owned(std::nullptr_t) noexcept {}
   explicit Owned(T* object) noexcept : object_(object) {}
   Owned(Owned&& other) noexcept : object_(other.release()) {}
-  // From a std::unique_ptr, or an Owned, whose pointer converts to T*.
+  // From a std::unique_ptr, or an Owned, whose pointer converts to T*, of an object: not of an
+  // array.
   template <class Other>
-  requires requires(Other& other, T*& object) { object = other.release(); }
+  requires requires(Other& other, T*& object) {
+    object = other.release();
+    *other;
+  }
   Owned(Other&& other) noexcept : object_(other.release()) {}
+  // To a std::unique_ptr, likewise.
   template <class Other>
-  requires requires(Other& other, T* object) { other.reset(object), other.release(); }
+  requires requires(Other& other, T* object) {
+    typename Other::deleter_type;
+    other.reset(object);
+    *other;
+  }
   operator Other() && noexcept { return Other(release()); }
   ~Owned() {
     static_assert(sizeof(T) > 0, "T is known where what owns it is made or ends");

@@ -67,7 +67,7 @@ function(job_test name)
   set_tests_properties(${names} PROPERTIES PROCESSORS 2 TIMEOUT 600)
 endfunction()
 
-unit_test(shmem_memory_test shmem attention_test cross_memory_test node_test region_test)
+unit_test(shmem_memory_test shmem attention_test cross_memory_test node_test owned_test region_test)
 unit_test(shmem_flags_test shmem arrivals_test doorbell_test flag_test ring_test)
 unit_test(shmem_mailbox_test shmem
   mailbox_close_test mailbox_dead_test mailbox_rules_test mailbox_test)

@@ -48,7 +48,7 @@ struct Index {
 struct Place {
   // Indexed by the upper bits of a global pointer: where the segment of that process is mapped
   // here, less these bits in their place. Adding all bits of the pointer gives the address, without
-  // taking it apart. far_base() for processes on other nodes; for what is no process, up to kBases;
+  // taking it apart. far_base() for processes on other nodes; for what is no process;
   // and for the null pointer, whose upper bits no process has. So what has no address here takes
   // the route of far accesses, which check it. (Of pointer type, though never followed: a loop that
   // writes numbers need not load them again.)
@@ -79,8 +79,9 @@ inline constexpr std::uint32_t kNoProc = ~std::uint32_t{0};  // of a null pointe
 constexpr std::uint32_t proc_of(std::uint64_t bits) noexcept {
   return static_cast<std::uint32_t>(bits >> kOffsetBits) - 1;
 }
-// There are at least so many bases: an ordinary address, taken for a global pointer, has one.
-inline constexpr std::size_t kBases = 512;
+// One for each value of the upper bits, so that whatever is taken for a global pointer has one: a
+// table of 128 MiB of addresses, of which a page of memory is used for 512 processes.
+inline constexpr std::size_t kBases = std::size_t{1} << (64 - kOffsetBits);
 
 // The base of processes whose segment is not mapped here: 0, as in a table that has not been
 // written, since no base is 0 (all_bases() in world.cc).

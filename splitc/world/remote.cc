@@ -41,6 +41,10 @@ void check_in_segment(std::uint64_t bits, std::uint64_t bytes, Call call) {
 }
 
 void check_mapped(const void* local, std::uint64_t bytes, Call call) {
+  if (local == nullptr) {
+    refuse(call, "the pointer to the " + std::to_string(bytes) +
+                     " bytes of this process is null; pass that of memory of this process");
+  }
   if (world().router().segment_offset(local) < place.segment_bytes) return;
   const std::span range(static_cast<const std::byte*>(local), bytes);
   const std::byte* const unmapped = am::first_unmapped(range);

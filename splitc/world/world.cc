@@ -52,12 +52,8 @@ bool watches(const am::Config& config) noexcept {
          (config.statistics != am::StatisticsForm::kNone || !config.trace.empty());
 }
 
-std::size_t number_of_bases(const am::Router& router) {
-  return std::max(std::size_t{router.size()} + 1, detail::kBases);
-}
-
 am::SparseTable<std::byte*> all_bases(const am::Router& router) {
-  am::SparseTable<std::byte*> bases(number_of_bases(router));
+  am::SparseTable<std::byte*> bases(detail::kBases);
   for (const am::Rank rank : router.near_ranks()) {
     const auto segment = reinterpret_cast<std::uintptr_t>(router.peer(rank).segment);
     const std::uint64_t bits = detail::bits_of(rank, 0);
@@ -140,7 +136,7 @@ World::World(const am::Config& config, std::uint32_t threads)
       endpoint_(parts_->endpoint),
       contexts_(*this, threads),
       bases_(all_bases(router())),
-      none_(watches(config) || threads > 1 ? number_of_bases(router()) : 0),
+      none_(watches(config) || threads > 1 ? detail::kBases : 0),
       heap_(std::make_unique<Heap>(router().segment(),
                                    runtime_bytes(config.segment_bytes, storers()),
                                    heap_bytes(config.segment_bytes, job_.rank(), storers()),
@@ -177,7 +173,7 @@ World::World(const am::Config& config, std::uint32_t threads)
 // So that every access takes the route on which it is refused, and every other call finds that it
 // is of another thread. What is outstanding stays so, and sync() comes to where it is refused.
 void World::spoil() noexcept {
-  none_ = am::SparseTable<std::byte*>(number_of_bases(router_));
+  none_ = am::SparseTable<std::byte*>(detail::kBases);
   detail::place.bases = detail::place.stores = none_.data();
   detail::this_context = nullptr;
 }

@@ -100,7 +100,9 @@ TEST(BadInputInAnyBuild, null_pointer_with_an_index_is_null) {
 TEST(BadInputInAnyBuild, process_outside_the_job) {
   const std::string count = std::to_string(procs());
   expect_all_refuse({procs(), 1 << 16}, {"there is no process " + count, "the job has " + count});
-  expect_all_refuse({300, 1 << 16}, {"there is no process 300"});
+  for (const std::uint32_t proc : {300u, 60'000u, 16'000'000u}) {
+    expect_all_refuse({proc, 1 << 16}, {"there is no process " + std::to_string(proc)});
+  }
 }
 
 TEST(BadInputInAnyBuild, ordinary_address_that_is_taken_for_a_global_one) {
@@ -151,6 +153,14 @@ TEST(BadInputInAnyBuild, local_memory_of_a_far_transfer_that_is_not_mapped) {
     refused("bulk_read", [&] { bulk_read(memory, there, 2 * part); });
     refused("bulk_store", [&] { bulk_store(there, memory, 2 * part); });
     test::expect_error([&] { bulk_get(memory + part, there, part); }, {"bulk_get", "not mapped:"});
+    const auto null_refused = [](const char* call, const std::function<void()>& body) {
+      test::expect_error(body, {std::string(call) + ": the pointer to the 8 bytes of this process",
+                                "is null", "bad_input_test.cc:"});
+    };
+    null_refused("bulk_put", [&] { bulk_put(there, nullptr, 8); });
+    null_refused("bulk_read", [&] { bulk_read(static_cast<void*>(nullptr), there, 8); });
+    null_refused("bulk_store", [&] { bulk_store(there, nullptr, 8); });
+    bulk_write(there, nullptr, 0);
   }
   for (std::uint32_t proc = 0; proc < procs(); ++proc) {
     put_channel<char> channel(p.on(proc), std::span(memory, 2 * part));
