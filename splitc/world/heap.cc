@@ -81,20 +81,20 @@ Heap::Room Heap::prepare_spread(std::uint64_t offset, std::uint64_t bytes) noexc
                   std::max(gap(), spread_.largest_hole())};
   if (!room.fits) return room;
   zero(offset, bytes);
-  promised_ = offset - first_ + HeapSide::occupied(bytes);
+  promised_ = {offset - first_, bytes};
   return room;
 }
 
 void Heap::take_spread(std::uint64_t offset, std::uint64_t bytes) {
   const auto lock = detail::lock_among_threads(mutex_);
-  promised_ = 0;
+  promised_.reset();
   spread_.take({offset - first_, bytes});
   spread_high_ = std::max(spread_high_, spread_.end());
 }
 
 void Heap::leave_spread() noexcept {
   const auto lock = detail::lock_among_threads(mutex_);
-  promised_ = 0;
+  promised_.reset();
 }
 
 // So that a read of freed memory shows, in any build: NaN as a number of either size, and no
@@ -107,13 +107,13 @@ void Heap::poison(HeapSide::Block block) noexcept {
 
 void Heap::release_spread(std::uint64_t offset) {
   const auto lock = detail::lock_among_threads(mutex_);
-  if (const auto block = spread_block_of(offset)) poison(*block);
+  if (const auto block = taken_spread_block_of(offset)) poison(*block);
   spread_.release(offset - first_);
 }
 
 void Heap::check_spread(std::uint64_t offset, detail::Call call) const {
   const auto lock = detail::lock_among_threads(mutex_);
-  check_begins(spread_block_of(offset), offset,
+  check_begins(taken_spread_block_of(offset), offset,
                local_block_of(offset) ? "is local memory; give it to local_free" : kNoBlock, call);
 }
 
@@ -147,6 +147,15 @@ void Heap::free(std::uint64_t offset, detail::Call call) {
 }
 
 std::optional<HeapSide::Block> Heap::spread_block_of(std::uint64_t offset) const {
+  const auto lock = detail::lock_among_threads(mutex_);
+  auto block = taken_spread_block_of(offset);
+  if (block || !promised_ || offset < first_) return block;
+  const std::uint64_t end = promised_->at + HeapSide::occupied(promised_->bytes);
+  if (offset - first_ < promised_->at || offset - first_ >= end) return std::nullopt;
+  return HeapSide::Block{first_ + promised_->at, promised_->bytes};
+}
+
+std::optional<HeapSide::Block> Heap::taken_spread_block_of(std::uint64_t offset) const {
   if (offset < first_) return std::nullopt;
   const auto lock = detail::lock_among_threads(mutex_);
   auto block = spread_.block_of(offset - first_);

@@ -59,7 +59,8 @@ class Heap {
 
   // The live block that `offset` lies in, in this process's segment.
   std::optional<HeapSide::Block> block_of(std::uint64_t offset) const;
-  // The live spread block that `offset` lies in, in every process's segment.
+  // The live spread block that `offset` lies in, in every process's segment; also the one that is
+  // being agreed on: a process that has left that call may use it, as may functions it runs here.
   std::optional<HeapSide::Block> spread_block_of(std::uint64_t offset) const;
 
   std::uint64_t total() const noexcept { return end_ - first_; }
@@ -67,10 +68,13 @@ class Heap {
 
  private:
   std::uint64_t gap() const noexcept {
-    return total() - std::max(spread_.end(), promised_) - local_.end();
+    const std::uint64_t promised =
+        promised_ ? promised_->at + HeapSide::occupied(promised_->bytes) : 0;
+    return total() - std::max(spread_.end(), promised) - local_.end();
   }
   bool fits(const HeapSide& side, std::uint64_t at, std::uint64_t bytes) const noexcept;
   void zero(std::uint64_t offset, std::uint64_t bytes) noexcept;
+  std::optional<HeapSide::Block> taken_spread_block_of(std::uint64_t offset) const;
   std::optional<HeapSide::Block> local_block_of(std::uint64_t offset) const;
   void publish_edge() noexcept;
   void poison(HeapSide::Block block) noexcept;
@@ -81,10 +85,10 @@ class Heap {
   std::uint64_t end_;
   HeapEdge& edge_;
   Ledger ledger_;
-  mutable std::recursive_mutex mutex_;  // guards the rest among threads
-  HeapSide spread_;                     // from first_ upwards
-  std::uint64_t promised_ = 0;          // ... the end of one that is being agreed on; 0: none is
-  HeapSide local_;                      // from end_ downwards
+  mutable std::recursive_mutex mutex_;       // guards the rest among threads
+  HeapSide spread_;                          // from first_ upwards
+  std::optional<HeapSide::Block> promised_;  // ... one that is being agreed on
+  HeapSide local_;                           // from end_ downwards
   std::uint64_t spread_high_ = 0;  // the most that each side has ever reached: beyond it the memory
   std::uint64_t local_high_ = 0;   // is untouched, so zero already
 };

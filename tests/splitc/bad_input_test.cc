@@ -245,6 +245,19 @@ TEST_F(BadInput, freed_spread_memory) {
   }
 }
 
+// A process that has made an array calls one that is still making it.
+TEST_F(BadInput, but_not_memory_whose_process_is_still_in_the_call_that_allocates_it) {
+  const std::uint32_t right = (my_proc() + 1) % procs();
+  for (int round = 0; round < 100; ++round) {
+    const spread_array<int> a(procs());
+    rpc(
+        right, [](global_ptr<int> p) { ++*tolocal(p); }, a.pointer(right))
+        .wait();
+    barrier();
+    EXPECT_EQ(a.mine()[0], 1);
+  }
+}
+
 TEST_F(BadInput, freed_local_memory) {
   auto* const mine = local_malloc<std::uint64_t>(1);
   const auto all = all_gather(toglobal(mine));

@@ -184,6 +184,23 @@ TEST(Heap, refuses_sizes_that_overflow) {
   test::expect_error([] { all_spread_malloc(~std::size_t{0} / 2, 1000); }, {"all_spread_malloc: "});
 }
 
+TEST(Heap, a_spread_block_is_known_while_it_is_being_agreed_on) {
+  Heap& heap = world().heap();
+  const std::uint64_t at = heap.find_spread(100);
+  EXPECT_FALSE(heap.spread_block_of(at));
+  ASSERT_TRUE(heap.prepare_spread(at, 100).fits);
+  for (const std::uint64_t offset : {at, at + 99}) {
+    const auto block = heap.spread_block_of(offset);
+    ASSERT_TRUE(block);
+    EXPECT_EQ(block->at, at);
+    EXPECT_EQ(block->bytes, 100u);
+  }
+  EXPECT_FALSE(heap.spread_block_of(at + 128));
+  test::expect_error([&] { heap.check_spread(at, "free"); }, {"is not memory that is in use"});
+  heap.leave_spread();
+  EXPECT_FALSE(heap.spread_block_of(at));
+}
+
 TEST(Heap, refuses_to_free_what_is_not_a_block) {
   const auto p = all_spread_malloc<int>(100 * procs());
   int* const local = local_malloc<int>(100);
