@@ -1,6 +1,7 @@
 """The hooks of mkdocs.yml. MkDocs shows a folder of Markdown; our pages also link to sources outside of it, which
 are added as text here, and so is the reference of the headers where Doxygen has made one."""
 
+import json
 import posixpath
 import re
 from pathlib import Path
@@ -10,8 +11,9 @@ from mkdocs.structure.files import File
 PROJECT = Path(__file__).resolve().parent.parent
 REFERENCE = PROJECT / "api/html"
 SOURCE = re.compile(r"\]\((\.\./[^)#]+)")
-SHOWN = {".css", ".csv", ".html", ".md", ".png", ".sh", ".svg"}
+SHOWN = {".css", ".csv", ".html", ".js", ".md", ".png", ".sh", ".svg"}
 HIDDEN = {"api.sh"}
+SHORT = re.compile(r"<code>(?=[^<\n]{1,24}</code>)")
 
 
 class Source(File):
@@ -28,7 +30,7 @@ class Source(File):
 
 def on_config(config):
     if (REFERENCE / "index.html").exists():
-        config["nav"].append({"Reference of the headers": "../api/html/index.html"})
+        config["nav"][-1]["Look up"].insert(0, {"Reference of the headers": "../api/html/index.html"})
     return config
 
 
@@ -47,3 +49,17 @@ def on_files(files, config):
             name = file.relative_to(PROJECT).as_posix()
             files.append(Source(f"../{name}", name, config))
     return files
+
+
+def on_page_content(html, page, config, files):
+    """Options and names are not broken at a hyphen, unless they are long."""
+    return SHORT.sub('<code class="short">', html)
+
+
+def on_post_build(config):
+    """The worker of the search and all that it loads, in one script (search.js)."""
+    search = Path(config["site_dir"], "search")
+    index = json.dumps((search / "search_index.json").read_text())
+    parts = ["importScripts = function () {};", (search / "lunr.js").read_text(), (search / "worker.js").read_text(),
+             f"function init() {{ onJSONLoaded.call({{responseText: {index}}}); }}"]
+    (search / "offline.js").write_text(f"const offline_search = {json.dumps(chr(10).join(parts))};\n")

@@ -5,6 +5,7 @@ Pages may link to any file of the project, so the site is built from where READM
 the files that the test was given.
 """
 
+import json
 import re
 import shutil
 import subprocess
@@ -100,6 +101,16 @@ class Documentation(unittest.TestCase):
 
     def test_every_page_is_in_the_navigation(self):
         self.assertNotIn("not included in the \"nav\"", self.said)
+
+    def test_the_search_needs_no_server(self):
+        """Pages in a folder have one script with all that its worker would load."""
+        script = (self.site / "search/offline.js").read_text()
+        worker = json.loads(script.partition("=")[2].rstrip(" ;\n"))
+        index = json.loads((self.site / "search/search_index.json").read_text())
+        for part in ("lunr", "onmessage", json.dumps(json.dumps(index["docs"][0]["title"]))[1:-1]):
+            self.assertIn(part, worker)
+        page = (self.site / "index.html").read_text()
+        self.assertLess(page.index('src="search.js"'), page.index('src="search/main.js"'))
 
     def test_every_picture_is_well_formed_described_and_used(self):
         shown = set()
