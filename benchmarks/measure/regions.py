@@ -53,8 +53,8 @@ def readme(source):
     worst = text.losses(figures)[1:4]
     losses = ''.join(f'- {what}: {ours}, {who} {other}.\n' for what, ours, other, who, _ in worst)
     about = paragraph(f'Two processes: {source.machine()}, {source.facts.get("compiler", "")}, {versions}. TCP is '
-                      'the loopback; by hand is loads and stores, or libfabric. The best round, and by how much the '
-                      'worst was worse.')
+                      'the loopback; by hand is loads and stores, or libfabric. The best round counts; "+9 % of 5": '
+                      'the worst of 5 was 9 % worse.')
     more = paragraph(f'{text.balance(figures)} [All figures](docs/measured.md). ' + 'The worst:' * bool(worst))
     return f'{about}\n{markdown(lines)}\n{more}{losses}'
 
