@@ -74,7 +74,7 @@ inline constexpr std::size_t needed_alignment = moves_whole<T> ? sizeof(T) : ali
 template <class T>
 inline void check_access([[maybe_unused]] global_ptr<T> p, [[maybe_unused]] std::ptrdiff_t i,
                          [[maybe_unused]] Call call) {
-  static_assert(std::is_trivially_copyable_v<T>, "global memory holds plain bytes");
+  static_assert(std::is_trivially_copyable_v<T>, SPLITPHASE_PLAIN_BYTES);
   if constexpr (am::kChecked) {
     const global_ptr<T> at = p + i;
     check_object(at.proc(), at.offset(), sizeof(T), needed_alignment<T>, call);

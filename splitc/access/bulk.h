@@ -58,8 +58,7 @@ namespace detail {
 template <class T>
 inline void check_bulk([[maybe_unused]] global_ptr<T> p, [[maybe_unused]] std::size_t bytes,
                        [[maybe_unused]] Call call) {
-  static_assert(std::is_void_v<T> || std::is_trivially_copyable_v<T>,
-                "global memory holds plain bytes");
+  static_assert(std::is_void_v<T> || std::is_trivially_copyable_v<T>, SPLITPHASE_PLAIN_BYTES);
   if constexpr (am::kChecked) check_range(p.proc(), p.offset(), bytes, call);
 }
 // memmove(), which does not take null pointers, even for 0 bytes.

@@ -69,7 +69,7 @@ concept indices_like = elements<R> && index_like<ElementOf<R>>;
 
 template <class T, class I>
 GlobalShape global_list(global_ptr<T> base, std::span<I> indices, std::size_t local, Call call) {
-  static_assert(std::is_trivially_copyable_v<T>, "global memory holds plain bytes");
+  static_assert(std::is_trivially_copyable_v<T>, SPLITPHASE_PLAIN_BYTES);
   check_sizes(local, indices.size(), call);
   return {base.bits(),
           Shape::listed(sizeof(T), sizeof(T), {indices.data(), indices.size(), sizeof(I) == 8}),

@@ -99,7 +99,8 @@ decltype(auto) operator>>(Stream& in, const global_ref<T>& r) {
 }  // namespace splitc
 
 // g++ would pass a reference through `...`, as its address, and printf would print that. Of other
-// functions with `...` it warns with -Wconditionally-supported; clang refuses them all.
+// functions with `...` it warns with -Wconditionally-supported; clang refuses them all. Compilers
+// show the line of a deleted function, and with it what to write instead.
 #define SPLITC_NO_REFERENCES(print, ...)                    \
   template <class... X>                                     \
   requires splitc::detail::some_global_ref<X...>            \
@@ -107,8 +108,8 @@ decltype(auto) operator>>(Stream& in, const global_ref<T>& r) {
   namespace std {                                           \
   using ::print;                                            \
   }
-SPLITC_NO_REFERENCES(printf)
-SPLITC_NO_REFERENCES(fprintf, std::FILE*, )
-SPLITC_NO_REFERENCES(sprintf, char*, )
-SPLITC_NO_REFERENCES(snprintf, char*, std::size_t, )
+SPLITC_NO_REFERENCES(printf)  // name the type of the element: printf("%d", int(a[i]))
+SPLITC_NO_REFERENCES(fprintf, std::FILE*, )           // name the type of the element: int(a[i])
+SPLITC_NO_REFERENCES(sprintf, char*, )                // name the type of the element: int(a[i])
+SPLITC_NO_REFERENCES(snprintf, char*, std::size_t, )  // name the type of the element: int(a[i])
 #undef SPLITC_NO_REFERENCES

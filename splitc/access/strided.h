@@ -61,7 +61,7 @@ namespace detail {
 
 template <class T>
 GlobalShape global_shape(global_ptr<T> p, const strided& shape, std::uint64_t local, Call call) {
-  static_assert(std::is_trivially_copyable_v<T>, "global memory holds plain bytes");
+  static_assert(std::is_trivially_copyable_v<T>, SPLITPHASE_PLAIN_BYTES);
   const GlobalShape made{p.bits(), {in_bytes(shape, sizeof(T), call), {}}, needed_alignment<T>};
   check_sizes(local, shape.size(), call);
   return made;

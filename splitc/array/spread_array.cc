@@ -8,8 +8,11 @@
 namespace splitc::detail {
 
 void refuse_index(std::size_t i, std::size_t n, Call call) {
-  // A program that comes to 2^63 has counted below 0.
-  refuse(call, "there is no index " + std::to_string(static_cast<std::ptrdiff_t>(i)) + ": " +
+  // A program that comes to 2^63 has counted below 0, and mostly one that comes near 2^32, too.
+  const auto narrow = static_cast<std::int32_t>(i);
+  const bool wrapped = i >> 32 == 0 && narrow < 0;
+  refuse(call, "there is no index " + std::to_string(static_cast<std::ptrdiff_t>(i)) +
+                   (wrapped ? " (an unsigned " + std::to_string(narrow) + ")" : "") + ": " +
                    (n == 0 ? "it has no elements"
                            : "it has " + std::to_string(n) + ", 0 to " + std::to_string(n - 1)));
 }

@@ -103,7 +103,7 @@ inline void check_local_proc(std::uint32_t proc, Call call) {
 // build, unless i < size().
 template <class T>
 class spread_array {
-  static_assert(std::is_trivially_copyable_v<T>, "global memory holds plain bytes");
+  static_assert(std::is_trivially_copyable_v<T>, SPLITPHASE_PLAIN_BYTES);
   static_assert(alignof(T) <= detail::kBlockAlign, "segments align arrays to 64 bytes");
 
  public:

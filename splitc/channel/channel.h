@@ -109,7 +109,7 @@ class Channel {
 template <class T>
 class put_channel {
  public:
-  static_assert(std::is_trivially_copyable_v<T>, "global memory holds plain bytes");
+  static_assert(std::is_trivially_copyable_v<T>, SPLITPHASE_PLAIN_BYTES);
 
   // Collective. This process's puts write `from`, any memory of its own, to `to`, allocated memory
   // of any process, also its own; nullptr: it sends nothing. A process that others write to becomes

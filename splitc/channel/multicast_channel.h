@@ -50,7 +50,7 @@ class Multicast {
 template <class T>
 class multicast_channel {
  public:
-  static_assert(std::is_trivially_copyable_v<T>, "global memory holds plain bytes");
+  static_assert(std::is_trivially_copyable_v<T>, SPLITPHASE_PLAIN_BYTES);
 
   // Collective, with the same `root` and equal sizes. `mine` is what `root` sends, any memory of
   // its own, and where it arrives at the others, in their segments (local_malloc, spread arrays).

@@ -170,7 +170,7 @@ struct grid_options {
 // ask for different grids. Checked builds refuse cells that a block does not have.
 template <class T, std::size_t D>
 class grid {
-  static_assert(std::is_trivially_copyable_v<T>, "global memory holds plain bytes");
+  static_assert(std::is_trivially_copyable_v<T>, SPLITPHASE_PLAIN_BYTES);
   static_assert(alignof(T) <= 64, "segments align grids to 64 bytes");
   static_assert(D >= 1 && D <= 3, "grids have one, two or three dimensions");
 

@@ -50,7 +50,7 @@ void* allocate(std::uint64_t bytes, Call call);
 // zeroing of memory that was used before.
 template <class T>
 spread_ptr<T> all_spread_malloc(std::size_t count, am::Here where = {}) {
-  static_assert(std::is_trivially_copyable_v<T>, "global memory holds plain bytes");
+  static_assert(std::is_trivially_copyable_v<T>, SPLITPHASE_PLAIN_BYTES);
   static_assert(alignof(T) <= detail::kBlockAlign, "segments align blocks to 64 bytes");
   const std::uint64_t bytes = detail::spread_bytes(count, sizeof(T), {"all_spread_malloc", where});
   return {0, detail::all_allocate(bytes, {"all_spread_malloc", where}, count)};
@@ -83,7 +83,7 @@ void all_spread_free(T*) = delete;  // local_free(p), of what local_malloc() gav
 // the free blocks; nothing is communicated.
 template <class T>
 T* local_malloc(std::size_t count, am::Here where = {}) {
-  static_assert(std::is_trivially_copyable_v<T>, "global memory holds plain bytes");
+  static_assert(std::is_trivially_copyable_v<T>, SPLITPHASE_PLAIN_BYTES);
   static_assert(alignof(T) <= detail::kBlockAlign, "segments align blocks to 64 bytes");
   const detail::Call call("local_malloc", where);
   return static_cast<T*>(detail::allocate(detail::local_bytes(count, sizeof(T), call), call));

@@ -89,7 +89,7 @@ class SharedMemory {
 // constructed in it. on() of a process that does not exist throws in checked builds.
 template <class T>
 class shared : private detail::SharedVariable {
-  static_assert(std::is_trivially_copyable_v<T>, "global memory holds plain bytes");
+  static_assert(std::is_trivially_copyable_v<T>, SPLITPHASE_PLAIN_BYTES);
   static_assert(alignof(T) <= kAlign, "segments align variables to 64 bytes");
 
  public:

@@ -59,10 +59,11 @@ void Heap::zero(std::uint64_t offset, std::uint64_t bytes) noexcept {
 }
 
 std::string Heap::out_of_memory(std::uint64_t bytes, const Room& room) const {
-  return "no room for " + std::to_string(bytes) + " bytes: the heap of each process has " +
-         std::to_string(total()) + " bytes, " + std::to_string(room.used) +
-         " of them used, and the largest free block has " + std::to_string(room.largest) +
-         "; free something, or set SPLITC_SEGMENT higher";
+  return "no room for " + std::to_string(bytes) + " bytes" +
+         (bytes >> 63 != 0 ? " (was the number negative?)" : "") +
+         ": the heap of each process has " + std::to_string(total()) + " bytes, " +
+         std::to_string(room.used) + " of them used, and the largest free block has " +
+         std::to_string(room.largest) + "; free something, or set SPLITC_SEGMENT higher";
 }
 
 std::uint64_t Heap::used() const noexcept {

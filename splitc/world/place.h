@@ -24,6 +24,11 @@ struct Error : am::Error {
 
 namespace detail {
 
+#define SPLITPHASE_PLAIN_BYTES                                                                    \
+  "global memory holds trivially copyable values. A std::string or std::vector has its elements " \
+  "elsewhere, in memory that other processes cannot reach: take a std::array, a struct of such "  \
+  "values, or a dist_object<T>, which is a T of any type in each process"
+
 // A call that the program has made: its name, and where it stands, for errors, for statistics and
 // for the report on a job that stands still. Its line is not known where C++ has no room for it, or
 // it would be one of <algorithm>: sync(), which is POSIX's; what takes any number of arguments and

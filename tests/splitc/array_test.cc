@@ -153,6 +153,8 @@ TEST(SpreadArray, refuses_indices_beyond_its_end) {
   const spread_array<int> a(10);
   test::expect_error([&] { a[10] = 1; }, {"spread_array: there is no index 10", "0 to 9"});
   test::expect_error([&] { a.pointer(~std::size_t{0}); }, {"there is no index -1"});
+  test::expect_error([&] { a[~0u] = 1; },
+                     {"there is no index 4294967295 (an unsigned -1): it has"});
   if (am::kChecked) {
     test::expect_error([&] { a.on(procs()); }, {"there is no process " + std::to_string(procs())});
   }

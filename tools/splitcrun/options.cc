@@ -21,6 +21,7 @@ namespace {
 
 std::uint32_t processes_of(const std::string& text) {
   if (text.empty()) refuse("how many processes? write -n N, such as splitcrun -n 4 program");
+  if (text == "p") refuse("-np: it is -n here, such as splitcrun -n 4 program");
   const auto value = whole_number<std::int64_t>(text);
   if (!value) refuse("-n " + text + ": not a number of processes; write one, such as -n 4");
   if (*value < 1) refuse("-n " + text + ": a job has at least 1 process; write -n 1 or more");
@@ -124,6 +125,11 @@ std::string describe_version() {
 // Before anything is said of those that are known.
 void refuse_unknown_option(const std::vector<std::string>& rest) {
   if (rest.empty() || rest[0] == "--" || !rest[0].starts_with("-")) return;
+  if (rest[0].starts_with("--host") || rest[0].starts_with("--machinefile")) {
+    refuse(rest[0] +
+           ": no such option, as splitcrun starts processes on this machine only; for "
+           "others use mpirun, mpiexec or srun (docs/launching.md)");
+  }
   refuse(rest[0] + ": no such option; splitcrun --help lists them");
 }
 

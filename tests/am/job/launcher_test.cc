@@ -322,6 +322,9 @@ TEST(Bind, verbose_tells_pretended_nodes_and_who_is_bound_to_nothing) {
 
 TEST(Options, that_are_unknown_are_named_before_what_is_missing) {
   expect_refused(splitcrun({"--hlep"}), 2, {"--hlep: no such option"});
+  expect_refused(splitcrun({"-np", "4", "true"}), 2, {"-np: it is -n here"});
+  expect_refused(splitcrun({"-n", "2", "--hosts", "a,b", "true"}), 2,
+                 {"--hosts: no such option", "on this machine only", "mpirun"});
   expect_refused(splitcrun({"--nodse", "2", "-n", "4", "true"}), 2, {"--nodse: no such option"});
 }
 
