@@ -23,13 +23,17 @@ std::string describe(const CallText& text) {
   const std::string name = text.name;
   return text.bytes == 0 ? name : name + " of " + std::to_string(text.bytes) + " bytes";
 }
+std::string describe_place(const CallText& text) {
+  return text.place[0] == 0 ? "" : std::string(" at ") + text.place;
+}
 
 // `latest`: of this member, if it has forgotten the one that the verdict is about.
 [[noreturn]] void refuse_difference(const Group& group, const Verdict& verdict,
                                     const Group::Made& latest, Call call) {
   const Group::Made* const made = group.made(verdict.call);
-  const CallText mine = (made != nullptr ? *made : latest).text();
-  const std::size_t other = verdict.calls[0] == mine ? 1 : 0;
+  const Group::Made& here = made != nullptr ? *made : latest;
+  const CallText mine = here.text();
+  const std::size_t other = verdict.calls[0].is_same_call(mine) ? 1 : 0;
   const CallText& theirs = verdict.calls[other];
   const std::string same = group.is_job
                                ? "; all processes must make the same collective calls in the same "
@@ -38,7 +42,8 @@ std::string describe(const CallText& text) {
                                  "same order";
   refuse(call,
          "rank " + std::to_string(group.proc(verdict.ranks[other])) + " called " +
-             describe(theirs) + " while this process called " + describe(mine) +
+             describe(theirs) + describe_place(theirs) + " while this process called " +
+             describe(mine) + (here.where.bits() == call.where.bits() ? "" : describe_place(mine)) +
              (describe(theirs) == describe(mine) ? ", with another root, length or type" : "") +
              same);
 }

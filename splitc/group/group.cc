@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 #include <numeric>
+#include <string>
 #include <utility>
 
 #include "am/collective/barrier.h"
@@ -98,8 +99,13 @@ std::optional<std::uint32_t> Group::rank_of(std::uint32_t proc) const noexcept {
 }
 
 CallText Group::Made::text() const noexcept {
-  CallText text{bytes, kind, {}};
+  CallText text{bytes, kind, {}, {}};
   std::strncpy(text.name, name, sizeof text.name - 1);
+  if (where.line() != 0) {
+    const std::string place = std::string(where.file_name()) + ":" + std::to_string(where.line());
+    const std::size_t most = sizeof text.place - 1;
+    place.copy(text.place, most, place.size() > most ? place.size() - most : 0);
+  }
   return text;
 }
 
@@ -109,7 +115,7 @@ Group::Made& Group::note(const GroupCall& call, const GroupPlan& plan) noexcept 
   const auto digest = static_cast<std::uint32_t>(mixed(mixed(call.name.hash, bytes), plan.kind));
   digest_ = static_cast<std::uint32_t>(mixed(digest_, digest));
   Made& made = made_[calls_ % kRemembered];
-  made = {calls_, digest, digest_, call.name.text, bytes, plan.kind, false, false};
+  made = {calls_, digest, digest_, false, false, call.name.text, bytes, plan.kind, call.where};
   return made;
 }
 

@@ -63,11 +63,12 @@ class Group : public HasOwners {
     std::uint32_t number;
     std::uint32_t digest;
     std::uint32_t history;  // a digest of this one and those since the last barrier
+    bool is_a_barrier = false;
+    bool was_judged = false;  // has ended by a verdict
     const char* name = nullptr;
     std::uint64_t bytes;
     std::uint64_t kind;
-    bool is_a_barrier = false;
-    bool was_judged = false;  // has ended by a verdict
+    am::SourceLocation where = {};
 
     CallText text() const noexcept;
   };

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstddef>
@@ -62,11 +63,14 @@ struct Offer {
 
 // What a member has called, for members that have called something else.
 struct CallText {
+  bool is_same_call(const CallText& other) const noexcept {
+    return bytes == other.bytes && kind == other.kind && std::ranges::equal(name, other.name);
+  }
+
   std::uint64_t bytes;
   std::uint64_t kind;
-  char name[48];  // padded with zeros
-
-  bool operator==(const CallText&) const = default;
+  char name[48];   // padded with zeros
+  char place[64];  // "file:line", the end of it; also padded
 };
 
 // Two members have made different calls.

@@ -47,6 +47,24 @@ TEST(Mismatch, of_the_operation_names_both) {
                   "called barrier");
 }
 
+TEST(Mismatch, names_the_line_of_the_other_call_and_of_this_one) {
+  if (procs() == 1) return;
+  constexpr int kLine = __LINE__ + 1;
+  const auto gather = [] { all_gather(1); };
+  const auto reduce = [] { all_reduce(1, std::plus()); };
+  const bool odd = my_proc() == 0;
+  const std::string error = test::error_of([&] { odd ? gather() : reduce(); });
+  const auto place = [](int of) { return "mismatch_test.cc:" + std::to_string(of); };
+  if (!error.empty()) {
+    const int theirs = kLine + (odd ? 1 : 0);
+    const int mine = kLine + (odd ? 0 : 1);
+    EXPECT_NE(error.find(place(theirs) + " while this process called"), std::string::npos) << error;
+    EXPECT_NE(error.find(place(mine) + ")"), std::string::npos) << error;
+  }
+  const std::string later = test::error_of([] { all_reduce(1, std::plus()); });
+  EXPECT_FALSE(error.empty() && later.empty());
+}
+
 TEST(Mismatch, of_size_root_and_type_names_both) {
   expect_mismatch([] { return all_bcast(1); }, [] { return all_bcast(1.0); },
                   "all_bcast of 4 bytes", "all_bcast of 8 bytes");
