@@ -95,8 +95,8 @@ void check_call(Call name) {
   check_thread(name);  // throws also if nothing is running
   if (am::Bundle::handling()) {
     refuse(name,
-           "called by a handler or by a function that another process has run here; those may not "
-           "call others");
+           "called by a handler or by a function that another process has run here, which may not "
+           "call others; let it return or note what is to be done, and call after poll()");
   }
   if (RpcCalls::functions_travel) return;
   refuse(name,
