@@ -17,13 +17,14 @@ std::atomic<std::size_t> taken_bytes = 0;  // by operator new, ever
 
 }  // namespace
 
-void* operator new(std::size_t bytes) {
+// Not inlined: where g++ inlines one of a pair, it warns that the other does not belong to it.
+[[gnu::noinline]] void* operator new(std::size_t bytes) {
   taken_bytes += bytes;
   if (void* const memory = std::malloc(bytes)) return memory;
   throw std::bad_alloc();
 }
-void operator delete(void* memory) noexcept { std::free(memory); }
-void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
+[[gnu::noinline]] void operator delete(void* memory) noexcept { std::free(memory); }
+[[gnu::noinline]] void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
 
 namespace {
 
