@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <memory>
+#include <new>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "am/channel/channel.h"
 #include "am/core/bundle.h"
@@ -52,8 +54,21 @@ bool watches(const am::Config& config) noexcept {
          (config.statistics != am::StatisticsForm::kNone || !config.trace.empty());
 }
 
+// Of address space, mostly (SparseTable).
+am::SparseTable<std::byte*> no_bases(am::Rank me) {
+  try {
+    return am::SparseTable<std::byte*>(detail::kBases);
+  } catch (const std::bad_alloc&) {
+    constexpr std::size_t kBytes = detail::kBases * sizeof(std::byte*);
+    throw Error("rank " + std::to_string(me) + ": run: there is no room for a table of " +
+                std::to_string(kBytes) +
+                " bytes of address space; raise its limit (ulimit -v), or take a smaller "
+                "SPLITC_SEGMENT");
+  }
+}
+
 am::SparseTable<std::byte*> all_bases(const am::Router& router) {
-  am::SparseTable<std::byte*> bases(detail::kBases);
+  am::SparseTable<std::byte*> bases = no_bases(router.rank());
   for (const am::Rank rank : router.near_ranks()) {
     const auto segment = reinterpret_cast<std::uintptr_t>(router.peer(rank).segment);
     const std::uint64_t bits = detail::bits_of(rank, 0);
@@ -136,7 +151,7 @@ World::World(const am::Config& config, std::uint32_t threads)
       endpoint_(parts_->endpoint),
       contexts_(*this, threads),
       bases_(all_bases(router())),
-      none_(watches(config) || threads > 1 ? detail::kBases : 0),
+      none_(watches(config) || threads > 1 ? no_bases(job_.rank()) : decltype(none_)()),
       heap_(std::make_unique<Heap>(router().segment(),
                                    runtime_bytes(config.segment_bytes, storers()),
                                    heap_bytes(config.segment_bytes, job_.rank(), storers()),
@@ -173,9 +188,25 @@ World::World(const am::Config& config, std::uint32_t threads)
 // So that every access takes the route on which it is refused, and every other call finds that it
 // is of another thread. What is outstanding stays so, and sync() comes to where it is refused.
 void World::spoil() noexcept {
-  none_ = am::SparseTable<std::byte*>(detail::kBases);
+  if (none_.size() == 0) make_none();
   detail::place.bases = detail::place.stores = none_.data();
   detail::this_context = nullptr;
+}
+
+// A second table may be more address space than the process has left. The one there is becomes that
+// without any then, and its few entries move to one for the processes that there are.
+void World::make_none() noexcept {
+  try {
+    none_ = am::SparseTable<std::byte*>(detail::kBases);
+  } catch (const std::bad_alloc&) {
+    am::SparseTable<std::byte*> mappings(std::size_t{router_.size()} + 1);
+    for (const am::Rank rank : router_.near_ranks()) {
+      const std::uint64_t index = detail::bits_of(rank, 0) >> detail::kOffsetBits;
+      mappings[index] = std::exchange(bases_[index], detail::far_base());
+    }
+    none_ = std::exchange(bases_, std::move(mappings));
+    detail::place.mappings = bases_.data();
+  }
 }
 
 World::~World() {

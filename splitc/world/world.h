@@ -76,6 +76,7 @@ class World {
 
  private:
   void spoil() noexcept;  // in a child that was forked (am/types/forked.h)
+  void make_none() noexcept;
 
   struct Parts;  // of am, which includers of this header need not know
 

@@ -1,11 +1,13 @@
 // Children that a process forks have no part in its job.
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cstdint>
 #include <cstdlib>
+#include <fstream>
 #include <functional>
 #include <numeric>
 #include <optional>
@@ -173,6 +175,51 @@ TEST(Fork, AChildReadsTheMemoryOfItsParent) {
   EXPECT_EQ(child.said, "500500");
   barrier();
 }
+
+#ifndef __SANITIZE_ADDRESS__  // whose own memory has no room below the limit
+// While it is alive, this process may map so many bytes more.
+class AddressSpaceLimit {
+ public:
+  explicit AddressSpaceLimit(rlim_t more) {
+    rlim_t pages = 0;
+    std::ifstream("/proc/self/statm") >> pages;
+    getrlimit(RLIMIT_AS, &before_);
+    rlimit limits = before_;
+    limits.rlim_cur = pages * static_cast<rlim_t>(sysconf(_SC_PAGESIZE)) + more;
+    is_set_ = setrlimit(RLIMIT_AS, &limits) == 0;
+  }
+  AddressSpaceLimit(const AddressSpaceLimit&) = delete;
+  AddressSpaceLimit& operator=(const AddressSpaceLimit&) = delete;
+  ~AddressSpaceLimit() { setrlimit(RLIMIT_AS, &before_); }
+
+  bool is_set() const { return is_set_; }
+
+ private:
+  rlimit before_{};
+  bool is_set_ = false;
+};
+
+TEST(Fork, AChildNeedsNoAddressSpaceOfItsOwn) {
+  spread_array<long> words(procs());
+  words.mine()[0] = my_proc() + 5;
+  const auto at = &words[right()];
+  test::Child child;
+  {
+    const AddressSpaceLimit limit(rlim_t{32} << 20);
+    if (!limit.is_set()) GTEST_SKIP() << "the system has not taken the limit";
+    child = test::in_child([&]() -> std::string {
+      if (error_of([&] { put(at, 1L), sync(); }).empty() && procs() > 1) return "put";
+      if (error_of([] { barrier(); }).find("was forked") == std::string::npos) return "barrier";
+      return std::to_string(words.mine()[0]);
+    });
+  }
+  EXPECT_EQ(child.said, std::to_string(my_proc() + 5));
+  EXPECT_EQ(child.exit_code, 0);
+  barrier();
+  EXPECT_EQ(long{*at}, right() + 5);
+  communicate();
+}
+#endif
 
 }  // namespace fork_test
 }  // namespace splitc
