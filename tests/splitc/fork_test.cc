@@ -176,7 +176,7 @@ TEST(Fork, AChildReadsTheMemoryOfItsParent) {
   barrier();
 }
 
-#ifndef __SANITIZE_ADDRESS__  // whose own memory has no room below the limit
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // which leave no room
 // While it is alive, this process may map so many bytes more.
 class AddressSpaceLimit {
  public:
