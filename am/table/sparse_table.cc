@@ -20,16 +20,20 @@ bool is_zero(const std::byte* block, std::size_t bytes) noexcept {
 
 }  // namespace
 
-SparseMemory::SparseMemory(std::size_t bytes) : bytes_(bytes) {
+SparseMemory::SparseMemory(std::size_t bytes, std::size_t written) : bytes_(bytes) {
   if (bytes == 0) return;
   if (!is_sparse(bytes)) {
     data_ = std::calloc(bytes, 1);
     if (data_ == nullptr) throw std::bad_alloc();
     return;
   }
-  void* const made = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
-                          MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  void* const made =
+      mmap(nullptr, bytes, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (made == MAP_FAILED) throw std::bad_alloc();
+  if (written != 0 && mprotect(made, written, PROT_READ | PROT_WRITE) != 0) {
+    munmap(made, bytes);
+    throw std::bad_alloc();
+  }
   madvise(made, bytes, MADV_NOHUGEPAGE);  // a huge page would be zeroed whole at the first write
   data_ = made;
 }

@@ -16,8 +16,10 @@ class SparseMemory {
   static constexpr std::size_t kSparseFrom = std::size_t{1} << 16;
 
   SparseMemory() = default;
-  // Throws std::bad_alloc.
-  explicit SparseMemory(std::size_t bytes);
+  // Of these only the first `written` bytes are ever written: the rest is no memory that the system
+  // has to promise, also where it promises none beyond what it has. Throws std::bad_alloc.
+  explicit SparseMemory(std::size_t bytes, std::size_t written);
+  explicit SparseMemory(std::size_t bytes) : SparseMemory(bytes, bytes) {}
   SparseMemory(SparseMemory&& other) noexcept
       : data_(std::exchange(other.data_, nullptr)), bytes_(std::exchange(other.bytes_, 0)) {}
   SparseMemory& operator=(SparseMemory&& other) noexcept {
@@ -50,6 +52,9 @@ class SparseTable {
   SparseTable() = default;
   // Throws std::bad_alloc.
   explicit SparseTable(std::size_t size) : memory_(size * sizeof(T)) {}
+  // Only the first `written` are ever written.
+  SparseTable(std::size_t size, std::size_t written)
+      : memory_(size * sizeof(T), written * sizeof(T)) {}
 
   T* data() const noexcept { return static_cast<T*>(memory_.data()); }
   std::size_t size() const noexcept { return memory_.bytes() / sizeof(T); }

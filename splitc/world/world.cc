@@ -55,9 +55,9 @@ bool watches(const am::Config& config) noexcept {
 }
 
 // Of address space, mostly (SparseTable).
-am::SparseTable<std::byte*> no_bases(am::Rank me) {
+am::SparseTable<std::byte*> no_bases(am::Rank me, std::size_t written = 0) {
   try {
-    return am::SparseTable<std::byte*>(detail::kBases);
+    return {detail::kBases, written};
   } catch (const std::bad_alloc&) {
     constexpr std::size_t kBytes = detail::kBases * sizeof(std::byte*);
     throw Error("rank " + std::to_string(me) + ": run: there is no room for a table of " +
@@ -68,7 +68,7 @@ am::SparseTable<std::byte*> no_bases(am::Rank me) {
 }
 
 am::SparseTable<std::byte*> all_bases(const am::Router& router) {
-  am::SparseTable<std::byte*> bases = no_bases(router.rank());
+  am::SparseTable<std::byte*> bases = no_bases(router.rank(), std::size_t{router.size()} + 1);
   for (const am::Rank rank : router.near_ranks()) {
     const auto segment = reinterpret_cast<std::uintptr_t>(router.peer(rank).segment);
     const std::uint64_t bits = detail::bits_of(rank, 0);
@@ -197,7 +197,7 @@ void World::spoil() noexcept {
 // without any then, and its few entries move to one for the processes that there are.
 void World::make_none() noexcept {
   try {
-    none_ = am::SparseTable<std::byte*>(detail::kBases);
+    none_ = am::SparseTable<std::byte*>(detail::kBases, 0);
   } catch (const std::bad_alloc&) {
     am::SparseTable<std::byte*> mappings(std::size_t{router_.size()} + 1);
     for (const am::Rank rank : router_.near_ranks()) {

@@ -2,11 +2,14 @@
 
 #include <gtest/gtest.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <cstddef>
 #include <cstdint>
+#include <fstream>
 #include <map>
+#include <new>
 #include <random>
 #include <utility>
 #include <vector>
@@ -53,6 +56,27 @@ TEST(SparseTable, has_memory_only_where_it_is_written) {
   for (std::size_t i = 0; i < 10; ++i) table[i * (kMany / 10)] = 1;
   EXPECT_EQ(pages(table), 10u);
 }
+
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // which leave no room
+TEST(SparseTable, what_is_never_written_need_not_be_promised) {
+  // A limit of what is private and may be written, as a system has that promises no more memory
+  // than it has.
+  std::ifstream statm("/proc/self/statm");
+  rlim_t data = 0;
+  for (int field = 0; field < 6; ++field) statm >> data;
+  rlimit before{};
+  ASSERT_EQ(getrlimit(RLIMIT_DATA, &before), 0);
+  rlimit limit = before;
+  limit.rlim_cur = data * static_cast<rlim_t>(sysconf(_SC_PAGESIZE)) + (rlim_t{16} << 20);
+  ASSERT_EQ(setrlimit(RLIMIT_DATA, &limit), 0);
+  EXPECT_THROW(SparseTable<std::uint64_t>{kMany}, std::bad_alloc);
+  SparseTable<std::uint64_t> table(kMany, 1000);
+  setrlimit(RLIMIT_DATA, &before);
+  table[999] = 9;
+  EXPECT_EQ(table[999], 9u);
+  EXPECT_EQ(table[kMany - 1], 0u);
+}
+#endif
 
 TEST(SparseTable, keeps_what_it_holds_and_no_more_when_it_is_resized) {
   SparseTable<std::uint64_t> table(100);
