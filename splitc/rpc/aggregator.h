@@ -49,7 +49,7 @@ namespace splitc {
 // polling, while 16 blocks to the same process have not been applied: that is the back-pressure.
 // What is forwarded cannot wait: it is kept, however much it is, and sent by the polls.
 //
-// Cost, two processes, 8-byte updates: docs/rpc.md. Thread rule: a thread of the program, outside
+// Cost, two processes, 8-byte updates: docs/costs.md. Thread rule: a thread of the program, outside
 // handlers. The aggregator does not outlive its dist_object. What f throws ends the job, as of
 // rpc_ff(); of this process it comes out of send(), flush() or flush_all(), and the other updates
 // stay. After YGM and Conveyors, without their routing over several hops.

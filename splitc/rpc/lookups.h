@@ -31,7 +31,7 @@ namespace splitc {
 // Memory: for each process that anything is asked, a block of as many questions, or results, as
 // 4 KiB hold. get() waits, polling, while 64 blocks have not been answered.
 //
-// Cost, two processes, 8-byte questions and results: docs/rpc.md. Thread rule: a thread of the
+// Cost, two processes, 8-byte questions and results: docs/costs.md. Thread rule: a thread of the
 // program, outside handlers; tasks may share one. It does not outlive its dist_object. What f
 // throws ends the job, as of rpc(). After Chapel's source aggregators.
 template <class Query, class T, class F>
