@@ -66,7 +66,7 @@ class Backoff {
       const bool first = looks_++ == spins_;
       return is_late(first) ? last_ : Step::kYield;
     }
-    return last_;
+    return ticks() - since_ < yielding_ ? Step::kYield : last_;
   }
   void reset() noexcept { looks_ = 0; }
 
@@ -94,15 +94,16 @@ class Backoff {
   // Where no thread sleeps: whether it is time to publish the wait, since the `first` of these
   // calls. On a busy machine a poll with its yield may take any time, so their number says nothing.
   bool is_late(bool first) noexcept {
-    if (last_ != Step::kShow) return false;
+    if (last_ != Step::kShow && !first) return false;
     const std::uint64_t now = ticks();
     if (first) since_ = now;
     return now - since_ > shown_after_;
   }
 
   FirstLook first_look_;
-  std::uint64_t since_ = 0;        // in ticks()
+  std::uint64_t since_ = 0;        // the first yield, in ticks()
   std::uint64_t shown_after_ = 0;  // ticks
+  std::uint64_t yielding_ = 0;     // ticks from the first yield to the first sleep, at least
   std::uint32_t looks_ = 0;
   std::uint32_t spins_;   // polls before the first yield
   std::uint32_t yields_;  // polls before the first sleep

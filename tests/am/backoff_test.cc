@@ -1,4 +1,4 @@
-// How a process waits that does not sleep.
+// How a process waits: for how long it stays awake, and when its wait is shown if it never sleeps.
 #include "am/sync/backoff.h"
 
 #include <gtest/gtest.h>
@@ -37,6 +37,20 @@ INSTANTIATE_TEST_SUITE_P(By, NobodySleeps, testing::Values(WaitPolicy::kSpin, Wa
                          [](const auto& info) {
                            return info.param == WaitPolicy::kSpin ? "spin" : "yield";
                          });
+
+// What its sleep would cost it, and those that wake it, is worth many such yields.
+TEST(Backoff, with_too_few_cores_yields_that_return_at_once_do_not_lead_to_sleep) {
+  Backoff backoff(WaitPolicy::kAuto, true, Backoff::Far::kNothing);
+  for (int wait = 0; wait < 3; ++wait) {
+    const std::int64_t begin = now_ns();
+    Backoff::Step step;
+    while ((step = backoff.next()) == Backoff::Step::kYield) {
+    }
+    EXPECT_EQ(step, Backoff::Step::kBlock);
+    EXPECT_GE(now_ns() - begin, 20'000);
+    backoff.reset();
+  }
+}
 
 }  // namespace
 }  // namespace am
