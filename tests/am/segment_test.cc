@@ -187,7 +187,15 @@ TEST_F(SegmentElsewhere, another_segment_takes_what_is_on_its_way) {
   target.set_segment(*first);
   const std::uint32_t to = endpoint_->map_any(job().exchange(target.name())[right()], 9);
   endpoint_->request_long<&on_one_way>(to, 0, Bytes(payload_).first(0), 0u);
-  idle.wait_until([] { return seen.requests == 1; });
+  // Polls the sender, too, which may have to send something again.
+  const auto wait_until = [&](auto done) {
+    const auto poll_both = [&] {
+      idle.poll();
+      return done();
+    };
+    bundle().wait_until(poll_both, Wake::kMemory);  // which sleeps shortly: `idle` does not wake it
+  };
+  wait_until([] { return seen.requests == 1; });
   barrier();
   auto meet = [&, now = 0u]() mutable {  // without polling, as a barrier would
     sent.add(1);
@@ -203,7 +211,7 @@ TEST_F(SegmentElsewhere, another_segment_takes_what_is_on_its_way) {
   EXPECT_EQ(seen.requests, 1u);
   target.set_segment(second);
   first.reset();
-  idle.wait_until([] { return seen.requests == 3; });
+  wait_until([] { return seen.requests == 3; });
   EXPECT_EQ(seen.wrong, 0u);
   EXPECT_EQ(seen.at, second.data());
   EXPECT_TRUE(says(second, 5));
@@ -213,10 +221,7 @@ TEST_F(SegmentElsewhere, another_segment_takes_what_is_on_its_way) {
       [&] { return endpoint_->try_request_long<&on_one_way>(to, 0, payload_, 5u); });
   meet();
   target.set_segment(std::span(second).first(10));
-  bundle().wait_until([&] {
-    idle.poll();
-    return !back_.empty();
-  });
+  wait_until([&] { return !back_.empty(); });
   EXPECT_EQ(back_, std::vector<Status>{Status::kBadLength});
   // One that goes with its endpoint as well.
   barrier();
