@@ -158,7 +158,6 @@ std::optional<HeapSide::Block> Heap::spread_block_of(std::uint64_t offset) const
 
 std::optional<HeapSide::Block> Heap::taken_spread_block_of(std::uint64_t offset) const {
   if (offset < first_) return std::nullopt;
-  const auto lock = detail::lock_among_threads(mutex_);
   auto block = spread_.block_of(offset - first_);
   if (block) block->at += first_;
   return block;

@@ -74,6 +74,7 @@ class Heap {
   }
   bool fits(const HeapSide& side, std::uint64_t at, std::uint64_t bytes) const noexcept;
   void zero(std::uint64_t offset, std::uint64_t bytes) noexcept;
+  // Its caller holds `mutex_`.
   std::optional<HeapSide::Block> taken_spread_block_of(std::uint64_t offset) const;
   std::optional<HeapSide::Block> local_block_of(std::uint64_t offset) const;
   void publish_edge() noexcept;

@@ -53,10 +53,10 @@ struct Index {
 struct Place {
   // Indexed by the upper bits of a global pointer: where the segment of that process is mapped
   // here, less these bits in their place. Adding all bits of the pointer gives the address, without
-  // taking it apart. far_base() for processes on other nodes; for what is no process;
-  // and for the null pointer, whose upper bits no process has. So what has no address here takes
-  // the route of far accesses, which check it. (Of pointer type, though never followed: a loop that
-  // writes numbers need not load them again.)
+  // taking it apart. far_base() for processes on other nodes, for what is no process, and for the
+  // null pointer, whose upper bits no process has. So what has no address here takes the route of
+  // far accesses, which check it. (Of pointer type, though never followed: a loop that writes
+  // numbers need not load them again.)
   std::byte* const* bases = nullptr;
   // Where segments are mapped, for all but accesses: what `bases` is, unless accesses within the
   // node are watched (SPLITC_WATCH_NEAR): then all of `bases` is far_base(), so that each access
