@@ -125,9 +125,20 @@ def facts(effort):
 
 def doubts(effort):
     """What takes the worth from all figures, before they are measured."""
-    load = os.getloadavg()[0]
     if effort == 'trial':
         yield 'This is a trial with hardly any work: its figures mean nothing.'
-    if load > os.cpu_count() / 2:
-        yield (f'The machine was busy before the first round (load {load:.1f} on {os.cpu_count()} cores): measure '
-               'again on an idle one before you believe a figure.')
+    share = busy_share()
+    if share > 0.2:
+        yield (f'The machine was busy before the first round ({share:.0%} of {os.cpu_count()} cores): measure again on '
+               'an idle one before you believe a figure.')
+
+
+def busy_share(seconds=2):
+    """How much of all cores others use now. (The load average would count the build that precedes the rounds.)"""
+    def ticks():
+        numbers = [int(word) for word in open('/proc/stat').readline().split()[1:9]]
+        return sum(numbers), numbers[3] + numbers[4]  # in all; idle, and waiting for a disk
+    begin, idle_then = ticks()
+    time.sleep(seconds)
+    end, idle_now = ticks()
+    return 1 - (idle_now - idle_then) / (end - begin)
